@@ -1,0 +1,120 @@
+"""People, organisations, lineages, members and API tokens."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from knox.models import AbstractAuthToken
+
+from config.ids import new_id, opaque_id
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person. `pseudonym` is the only name by which events know them."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    pseudonym = models.UUIDField(unique=True, default=opaque_id, editable=False)
+    email = models.EmailField(_("e-mail address"), unique=True)
+    display_name = models.CharField(_("name"), max_length=120, blank=True)
+    language = models.CharField(_("language"), max_length=10, default="zh-hans")
+    is_staff = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    suspended_at = models.DateTimeField(null=True, blank=True)
+    date_joined = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects = UserManager()
+
+    def __str__(self) -> str:
+        return self.display_name or self.email
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.suspended_at is not None
+
+
+class Lineage(models.Model):
+    """An organisation with its confirmed linked accounts: what the quota of a task-set version is counted by."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+
+class Organisation(models.Model):
+    class State(models.TextChoices):
+        UNDER_REVIEW = "under_review", _("under review")
+        VERIFIED = "verified", _("verified")
+        SUSPENDED = "suspended", _("suspended")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(_("name"), max_length=200)
+    slug = models.SlugField(max_length=80, unique=True)
+    lineage = models.ForeignKey(Lineage, on_delete=models.PROTECT, related_name="organisations")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.UNDER_REVIEW)
+    is_operator = models.BooleanField(default=False)
+    verified_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_verified(self) -> bool:
+        return self.state == self.State.VERIFIED
+
+
+class Membership(models.Model):
+    class Role(models.TextChoices):
+        OWNER = "owner", _("owner")
+        SUBMITTER = "submitter", _("submitter")
+        VIEWER = "viewer", _("viewer")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "organisation"], name="one_membership_each")]
+
+    @property
+    def may_submit(self) -> bool:
+        return self.role in (self.Role.OWNER, self.Role.SUBMITTER)
+
+
+class ApiToken(AbstractAuthToken):
+    """A personal token acting for one organisation. Only its hash is stored (knox); revoked ones stay as rows."""
+
+    class Scope(models.TextChoices):
+        READ = "read", _("read")
+        PREFLIGHT = "preflight", _("preflight")
+        SUBMIT = "submit", _("submit")
+
+    public_id = models.UUIDField(unique=True, default=opaque_id, editable=False)
+    name = models.CharField(_("name"), max_length=80)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="tokens")
+    scopes = models.JSONField(default=list)
+    harness_id: models.UUIDField[uuid.UUID | None, uuid.UUID | None] = models.UUIDField(null=True, blank=True)
+    """The one harness it is limited to. No foreign key: harnesses live above accounts."""
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(expiry__isnull=False), name="tokens_expire"),
+        ]

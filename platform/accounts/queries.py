@@ -1,0 +1,28 @@
+"""Reads about people and organisations."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from accounts.models import ApiToken, Membership, Organisation, User
+
+
+def membership_of(user: User, organisation_id: UUID | None = None) -> Membership | None:
+    """The user's membership of that organisation, or their first one; None for a stranger."""
+    rows = Membership.objects.select_related("organisation").filter(user=user).order_by("created_at")
+    if organisation_id is not None:
+        rows = rows.filter(organisation_id=organisation_id)
+    return rows.first()
+
+
+def organisations_of(user: User) -> list[Organisation]:
+    return list(Organisation.objects.filter(memberships__user=user).order_by("name"))
+
+
+def tokens_of(organisation: Organisation) -> list[ApiToken]:
+    return list(ApiToken.objects.filter(organisation=organisation).select_related("user").order_by("-created"))
+
+
+def waiting_for_review() -> list[Organisation]:
+    """Organisations that staff have yet to verify, oldest first."""
+    return list(Organisation.objects.filter(state=Organisation.State.UNDER_REVIEW).order_by("created_at"))
