@@ -1,0 +1,74 @@
+"""Units a cell, a header or a rule may state, and their factors.
+
+A unit belongs to a dimension; only units of one dimension convert. A word that is not in the table is a
+dimension of its own with factor 1, so 件 never equals 箱.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_DIMENSIONS: dict[str, dict[str, str]] = {
+    "money": {
+        "元": "1", "人民币": "1", "人民币元": "1", "rmb": "1", "cny": "1", "yuan": "1", "圆": "1",
+        "角": "0.1", "分": "0.01", "百元": "100", "千元": "1000", "万元": "10000", "万": "10000",
+        "十万元": "100000", "百万元": "1000000", "千万元": "10000000", "亿元": "100000000", "亿": "100000000",
+        "万人民币": "10000", "亿人民币": "100000000",
+    },
+    "ratio": {"%": "0.01", "百分比": "0.01", "‰": "0.001", "个百分点": "0.01", "百分点": "0.01"},
+    "mass": {"g": "0.001", "克": "0.001", "kg": "1", "千克": "1", "公斤": "1", "斤": "0.5", "t": "1000", "吨": "1000"},
+    "length": {"mm": "0.001", "毫米": "0.001", "cm": "0.01", "厘米": "0.01", "m": "1", "米": "1", "km": "1000",
+               "公里": "1000", "千米": "1000"},
+    "time": {"秒": "1", "s": "1", "分钟": "60", "min": "60", "小时": "3600", "h": "3600", "天": "86400",
+             "日": "86400", "d": "86400"},
+}  # fmt: skip
+# Counting words and plain nouns: equal only to themselves.
+_WORDS = frozenset(
+    "件 个 箱 台 套 人 次 笔 张 份 单 条 批 只 包 桶 卷 块 支 瓶 辆 车 托 盘 把 片 根 双 户 家 家次 人次 项 月 年 周 工时 usd hkd eur jpy gbp krw".split()
+)
+
+_TABLE: dict[str, tuple[str, Decimal]] = {
+    name: (dimension, Decimal(factor))
+    for dimension, names in _DIMENSIONS.items()
+    for name, factor in names.items()
+}
+_HEADER = re.compile(r"^(?P<base>.+?)\s*[(\[【](?:单位\s*[::]\s*)?(?P<unit>[^()\[\]【】]{1,12})[)\]】]$")
+
+
+def is_known(unit: str) -> bool:
+    """Whether `unit` (NFKC, lower case) is a unit this table knows."""
+    return unit in _TABLE or unit in _WORDS
+
+
+def factor(unit: str | None, *, into: str | None) -> Decimal | None:
+    """What a number in `unit` is multiplied with to stand in `into`; None where the two do not convert.
+
+    A side that states no unit takes the other's, except that a bare number is never a percentage by itself:
+    none into "%" reads the number as a ratio (0.123 is 12.3 %).
+    """
+    if unit == into:
+        return Decimal(1)
+    if unit is None:
+        return Decimal(1) / _TABLE[into][1] if into is not None and _is_ratio(into) else Decimal(1)
+    if into is None:
+        return _TABLE[unit][1] if unit in _TABLE else Decimal(1)
+    if unit not in _TABLE or into not in _TABLE or _TABLE[unit][0] != _TABLE[into][0]:
+        return None
+    return _TABLE[unit][1] / _TABLE[into][1]
+
+
+def _is_ratio(unit: str) -> bool:
+    return unit in _TABLE and _TABLE[unit][0] == "ratio"
+
+
+def split_header(header: str) -> tuple[str, str | None]:
+    """Split "差异金额(万元)" into ("差异金额", "万元"); a header without a known unit stays whole.
+
+    `header` is already NFKC-normalised, so that full-width brackets have become ASCII ones.
+    """
+    match = _HEADER.match(header)
+    if match is None:
+        return header, None
+    unit = match["unit"].strip().lower()
+    return (match["base"], unit) if is_known(unit) else (header, None)
