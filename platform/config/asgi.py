@@ -1,0 +1,10 @@
+"""ASGI entry point."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
+os.environ.setdefault("LINGEE_ROLE", "web")
+
+application = get_asgi_application()

@@ -1,0 +1,104 @@
+"""Which servers and secrets this process uses: the environment first, else the embedded services' files.
+
+Settings call this once; nothing here imports Django.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from psycopg.conninfo import conninfo_to_dict
+
+from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
+
+TEST_ROLE = "test"
+ROLES = (*DATABASE_ROLES, TEST_ROLE)
+#: Processes that must not be able to open held-out packs or the artefacts of held-out runs.
+ROLES_WITHOUT_SEALED_KEY = frozenset({"web"})
+
+
+@dataclass(frozen=True)
+class Store:
+    """The S3-compatible store: where it is and how to sign."""
+
+    endpoint_url: str
+    access_key: str
+    secret_key: str
+    region: str
+
+
+@dataclass(frozen=True)
+class Connection:
+    """All addresses one process needs; empty strings where no server is known yet."""
+
+    role: str
+    state_dir: Path
+    database_url: str
+    redis_url: str
+    store: Store
+
+
+def current(environment: Mapping[str, str] | None = None) -> Connection:
+    """Read the environment and the connection file; raises ValueError for an unknown role."""
+    environment = os.environ if environment is None else environment
+    role = environment.get("LINGEE_ROLE") or "console"
+    if role not in ROLES:
+        raise ValueError(f"LINGEE_ROLE is {role!r}; it is one of {', '.join(ROLES)}")
+    folder = state_dir(environment)
+    found = read_json(folder / CONNECTION_FILE) or {}
+    urls = _mapping(found.get("database_urls"))
+    s3 = _mapping(found.get("s3"))
+    return Connection(
+        role=role,
+        state_dir=folder,
+        database_url=environment.get("DATABASE_URL") or urls.get(role, ""),
+        redis_url=environment.get("REDIS_URL") or str(found.get("redis_url", "")),
+        store=Store(
+            endpoint_url=environment.get("S3_ENDPOINT_URL") or s3.get("endpoint", ""),
+            access_key=environment.get("S3_ACCESS_KEY") or s3.get("access_key", ""),
+            secret_key=environment.get("S3_SECRET_KEY") or s3.get("secret_key", ""),
+            region=environment.get("S3_REGION") or s3.get("region", "us-east-1"),
+        ),
+    )
+
+
+def _mapping(value: object) -> dict[str, str]:
+    return {str(name): str(item) for name, item in value.items()} if isinstance(value, dict) else {}
+
+
+def secret(name: str, connection: Connection) -> str:
+    """One secret: from the environment, else from the state folder, where it is generated at first use."""
+    return os.environ.get(name) or ensure_secrets(connection.state_dir)[name]
+
+
+def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
+    """Django's DATABASES entry for a libpq URL; `max_age` in seconds, None keeps connections open."""
+    parts = (
+        conninfo_to_dict(url)
+        if url
+        else {"dbname": "lingee", "host": "/nonexistent/services-are-not-started"}
+    )
+    known = {"dbname", "user", "password", "host", "port"}
+    options = {name: value for name, value in parts.items() if name not in known}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.get("dbname", ""),
+        "USER": parts.get("user", ""),
+        "PASSWORD": parts.get("password", ""),
+        "HOST": parts.get("host", ""),
+        "PORT": str(parts.get("port", "") or ""),
+        "CONN_MAX_AGE": max_age,
+        "CONN_HEALTH_CHECKS": True,
+        "ATOMIC_REQUESTS": False,
+        "OPTIONS": {"connect_timeout": 5, "application_name": "lingee", **options},
+    }
+
+
+def celery_broker(redis_url: str) -> str:
+    """Kombu's spelling of a Redis URL; it writes sockets as redis+socket, redis-py as unix."""
+    return (
+        redis_url.replace("unix://", "redis+socket://", 1) if redis_url.startswith("unix://") else redis_url
+    )

@@ -1,0 +1,215 @@
+"""Settings common to every place the platform runs in. What differs is in local, test and production."""
+
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from config import connection as servers
+from config.settings.logs import configure_logging
+from config.settings.queues import *  # noqa: F403
+from config.settings.queues import broker_settings
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# --- servers and secrets -------------------------------------------------------------------------
+CONNECTION = servers.current()
+LINGEE_ROLE = CONNECTION.role
+STATE_DIR = CONNECTION.state_dir
+SECRET_KEY = servers.secret("SECRET_KEY", CONNECTION)
+VAULT_KEY_WEB = servers.secret("VAULT_KEY_WEB", CONNECTION)
+#: Wraps held-out packs and the artefacts of held-out runs; a web process never holds it.
+VAULT_KEY_SEALED: str | None = (
+    None
+    if LINGEE_ROLE in servers.ROLES_WITHOUT_SEALED_KEY
+    else servers.secret("VAULT_KEY_SEALED", CONNECTION)
+)
+# Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.
+DATABASES: dict[str, Any] = {"default": servers.django_database(CONNECTION.database_url, max_age=600)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = CONNECTION.redis_url
+CELERY = broker_settings(REDIS_URL, STATE_DIR)
+CACHES: dict[str, Any] = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL or "unix:///nonexistent/services-are-not-started",
+        "KEY_PREFIX": "cache",
+        "OPTIONS": {"socket_timeout": 1},
+    }
+}
+
+S3_ENDPOINT_URL = CONNECTION.store.endpoint_url
+S3_ACCESS_KEY = CONNECTION.store.access_key
+S3_SECRET_KEY = CONNECTION.store.secret_key
+S3_REGION = CONNECTION.store.region
+S3_BUCKET_QUARANTINE = "quarantine"
+S3_BUCKET_PACKAGES = "packages"
+S3_BUCKET_SEALED = "sealed"
+
+# --- applications --------------------------------------------------------------------------------
+#: Ours, from the bottom layer to the top; imports go only towards the front of this list.
+LOCAL_APPS = ["audit", "accounts", "benchmark", "evaluation", "submissions", "governance", "leaderboard"]
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "django_cotton",
+    "crispy_forms",
+    "crispy_bootstrap5",
+    "bootstrap",
+    "csp",
+    "django_structlog",
+    "rules",
+    "config",
+    *(app for app in LOCAL_APPS if find_spec(app)),
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+ASGI_APPLICATION = "config.asgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+COTTON_DIR = "components"
+CRISPY_ALLOWED_TEMPLATE_PACKS = "bootstrap5"
+CRISPY_TEMPLATE_PACK = "bootstrap5"
+
+# --- languages and time --------------------------------------------------------------------------
+USE_I18N = True
+LANGUAGE_CODE = "zh-hans"
+LANGUAGES = [("zh-hans", _("简体中文")), ("en", _("English"))]
+LOCALE_PATHS = [ROOT / "locale"]
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- people and tokens ---------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "rules.permissions.ObjectPermissionBackend",
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+] + [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}}
+]
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_CONFIRM_EMAIL_ON_GET = False
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_ISSUER = "LinGee Benchmark"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 - the name of a model
+REST_KNOX = {
+    "TOKEN_PREFIX": "lgb_",
+    "TOKEN_TTL": timedelta(days=90),
+    "AUTH_HEADER_PREFIX": "Bearer",
+    "AUTO_REFRESH": False,
+}
+
+# --- the API -------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.ApiTokenAuthentication",
+        "accounts.authentication.LiveSessionAuthentication",
+    ],
+    # Closed by default: a view says who may call it, and which credential may, or nobody can.
+    "DEFAULT_PERMISSION_CLASSES": ["config.permissions.DenyAll"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "submissions.problems.exception_handler",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "LinGee Benchmark API",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "REDOC_DIST": "SIDECAR",
+    "SWAGGER_UI_DIST": "SIDECAR",
+}
+
+# --- what browsers are told ----------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "img-src": ["'self'"],
+        "font-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 14 * 24 * 3600  # seconds
+#: Bytes of a request body that is not a file; bundles are streamed and have a limit of their own.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+STATIC_URL = "/static/"
+STATIC_ROOT = STATE_DIR / "static"
+STATICFILES_DIRS = [folder for folder in [ROOT / "static"] if folder.is_dir()]
+DEFAULT_FROM_EMAIL = "LinGee Benchmark <no-reply@lingee.invalid>"
+
+# --- logs: for operators; the audit log is elsewhere ----------------------------------------------
+LOGGING = configure_logging()
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False

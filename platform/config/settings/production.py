@@ -1,0 +1,32 @@
+"""A real deployment: external servers, secrets from the environment, HTTPS only."""
+
+import os
+
+from config.settings.environment import required, words
+
+# Base falls back to the embedded services' files; here every one of them has to be given.
+for name in ("DATABASE_URL", "REDIS_URL", "S3_ENDPOINT_URL", "SECRET_KEY", "VAULT_KEY_WEB", "LINGEE_ROLE"):
+    required(name)
+if os.environ["LINGEE_ROLE"] != "web":
+    required("VAULT_KEY_SEALED")
+os.environ.setdefault("LINGEE_LOG_FORMAT", "json")
+
+from config.settings.base import *  # noqa: E402, F403
+from config.settings.base import STATE_DIR  # noqa: E402
+
+DEBUG = False
+ALLOWED_HOSTS = words("LINGEE_ALLOWED_HOSTS")
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS]
+SECURE_SSL_REDIRECT = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 365 * 24 * 3600
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SESSION_COOKIE_NAME = "__Host-session"
+CSRF_COOKIE_NAME = "__Host-csrf"
+STATIC_ROOT = STATE_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}

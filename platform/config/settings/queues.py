@@ -1,0 +1,96 @@
+"""Celery's settings. A message is only a ticket that says "there may be work"; rows are the truth.
+
+So there is no result backend, nothing is acknowledged late, and no message waits for a future time.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from kombu import Exchange, Queue
+
+from config.connection import celery_broker
+
+QUEUE_NAMES = ("execute", "grade", "governance", "web")
+
+#: Seconds between two ticks of the scheduler, by task. Rows guard each effect, so two schedulers do no harm.
+LINGEE_TICKS: dict[str, dict[str, Any]] = {
+    "sweep": {"task": "evaluation.tasks.sweep", "queue": "governance", "seconds": 60.0},
+    "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
+}
+
+#: Seconds a request may lose to a broker that does not answer, for connecting and for sending each.
+BROKER_PATIENCE = 1.0
+
+#: The anonymous exchange: a message goes straight to the list named by its routing key. A named exchange
+#: would be looked up in a table that lives in Redis, and publishing would fail once Redis was emptied.
+ANONYMOUS = Exchange("", type="direct")
+
+
+def beat_schedule(ticks: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Celery's schedule for `ticks`; a tick that nobody took before the next one is due is dropped."""
+    return {
+        name: {
+            "task": tick["task"],
+            "schedule": timedelta(seconds=tick["seconds"]),
+            "options": {"queue": tick["queue"], "expires": max(tick["seconds"], 1.0)},
+        }
+        for name, tick in ticks.items()
+    }
+
+
+def ticks_from_environment() -> dict[str, dict[str, Any]]:
+    """LINGEE_TICKS with LINGEE_TICK_SECONDS, where set, in place of every period."""
+    seconds = os.environ.get("LINGEE_TICK_SECONDS")
+    if not seconds:
+        return LINGEE_TICKS
+    return {name: {**tick, "seconds": float(seconds)} for name, tick in LINGEE_TICKS.items()}
+
+
+def broker_settings(redis_url: str, state_dir: Path) -> dict[str, Any]:
+    """Celery's configuration for this broker."""
+    return {
+        "broker_url": celery_broker(redis_url) or "memory://",
+        "broker_connection_timeout": BROKER_PATIENCE,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_retry": True,
+        "broker_connection_max_retries": None,
+        "broker_transport_options": {
+            "socket_connect_timeout": BROKER_PATIENCE,
+            "socket_timeout": BROKER_PATIENCE,
+            "socket_keepalive": True,
+            "health_check_interval": 25,
+            "retry_on_timeout": False,
+            "max_retries": 0,
+        },
+        "result_backend": None,
+        "task_ignore_result": True,
+        "task_store_errors_even_if_ignored": False,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_acks_late": False,
+        "task_publish_retry": False,
+        "task_queues": tuple(Queue(name, ANONYMOUS, routing_key=name) for name in QUEUE_NAMES),
+        "task_create_missing_queues": False,
+        "task_default_queue": "governance",
+        "task_default_routing_key": "governance",
+        "worker_pool": "solo",
+        "worker_prefetch_multiplier": 1,
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "worker_hijack_root_logger": False,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "event_queue_ttl": 5.0,
+        "enable_utc": True,
+        "timezone": "UTC",
+        "beat_schedule": beat_schedule(ticks_from_environment()),
+        "beat_schedule_filename": str(state_dir / "beat-schedule"),
+        "beat_max_loop_interval": 5,
+        "imports": (),
+    }
+
+
+__all__ = ["BROKER_PATIENCE", "LINGEE_TICKS", "QUEUE_NAMES"]

@@ -1,0 +1,24 @@
+"""Tests: real servers, but none is known before a test asks for one (tests/conftest.py fills them in)."""
+
+import os
+import secrets
+import tempfile
+from base64 import b64encode
+
+# Read by base: generated anew, so that importing settings writes no state folder.
+os.environ.setdefault("LINGEE_ROLE", "test")
+os.environ.setdefault("LINGEE_STATE_DIR", f"{tempfile.gettempdir()}/lingee-tests-have-no-state")
+os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(32))
+os.environ.setdefault("VAULT_KEY_WEB", b64encode(secrets.token_bytes(32)).decode())
+os.environ.setdefault("VAULT_KEY_SEALED", b64encode(secrets.token_bytes(32)).decode())
+
+from config.settings.base import *  # noqa: F403
+
+DEBUG = False
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.MD5PasswordHasher"
+]  # speed; no password of a test guards anything
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True

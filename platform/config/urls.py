@@ -1,0 +1,28 @@
+"""URL table: pages carry their language in the address, the API does not."""
+
+from importlib.util import find_spec
+
+from allauth.account.decorators import secure_admin_login
+from django.conf import settings
+from django.conf.urls.i18n import i18n_patterns
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, include, path
+
+admin.autodiscover()
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+
+def _modules(name: str) -> list[str]:
+    """`<app>.<name>` for each of our apps that has such a module, top layer first."""
+    found = [f"{app}.{name}" for app in reversed(settings.LOCAL_APPS) if find_spec(app)]
+    return [module for module in found if find_spec(module)]
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    *(path("api/v1/", include(module)) for module in _modules("api_urls")),
+    *i18n_patterns(
+        path("account/", include("allauth.urls")),
+        *(path("", include(module)) for module in _modules("urls")),
+        prefix_default_language=True,
+    ),
+]
