@@ -36,6 +36,8 @@ class TaskSetVersion(models.Model):
     is_synthetic = models.BooleanField(default=False)
     digest = models.CharField(max_length=64, blank=True)
     """SHA-256 over the sorted task digests, set when frozen."""
+    composition = models.JSONField(default=dict)
+    """By domain: number of tasks in each group and sizes of the held-out families. Set when frozen; public."""
     protocol_version = models.CharField(max_length=16, default="1")
     evaluator_version = models.CharField(max_length=16, default="1")
     opened_at = models.DateTimeField(null=True, blank=True)
@@ -56,6 +58,7 @@ class AssetPack(models.Model):
     class Kind(models.TextChoices):
         ENVIRONMENT = "environment", "environment"
         GRADING = "grading", "grading"
+        GOLD = "gold", "gold"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     version = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="packs")
@@ -72,7 +75,7 @@ class TaskRevision(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     version = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="tasks")
-    task_id = models.CharField(max_length=80)
+    slug = models.CharField(max_length=80)
     family = models.CharField(max_length=80)
     domain = models.CharField(max_length=16, choices=Domain.choices)
     category = models.CharField(max_length=40)
@@ -95,9 +98,12 @@ class TaskRevision(models.Model):
     grading_pack = models.ForeignKey(AssetPack, on_delete=models.PROTECT, related_name="+")
     grading_offset = models.BigIntegerField()
     grading_size = models.BigIntegerField()
+    gold_pack = models.ForeignKey(AssetPack, on_delete=models.PROTECT, related_name="+")
+    gold_offset = models.BigIntegerField()
+    gold_size = models.BigIntegerField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "task_id"], name="task_once_per_version")]
+        constraints = [models.UniqueConstraint(fields=["version", "slug"], name="task_once_per_version")]
         indexes = [models.Index(fields=["version", "group", "domain"], name="task_by_group")]
 
 
@@ -106,7 +112,7 @@ class PublicTask(models.Model):
 
     task = models.OneToOneField(TaskRevision, primary_key=True, on_delete=models.PROTECT, related_name="public")
     version = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="public_tasks")
-    task_id = models.CharField(max_length=80)
+    slug = models.CharField(max_length=80)
     domain = models.CharField(max_length=16, choices=Domain.choices)
     category = models.CharField(max_length=40)
     operation = models.CharField(max_length=16)

@@ -5,6 +5,7 @@ Settings call this once; nothing here imports Django.
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +17,11 @@ from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read
 
 TEST_ROLE = "test"
 ROLES = (*DATABASE_ROLES, TEST_ROLE)
-#: Processes that must not be able to open held-out packs or the artefacts of held-out runs.
-ROLES_WITHOUT_SEALED_KEY = frozenset({"web"})
+#: Which processes hold which key of the vault.
+KEY_HOLDERS = {
+    "VAULT_KEY_WORKER": frozenset({"execute", "sealed", TEST_ROLE}),
+    "VAULT_KEY_SEALED": frozenset({"sealed", TEST_ROLE}),
+}
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,13 @@ def _mapping(value: object) -> dict[str, str]:
 def secret(name: str, connection: Connection) -> str:
     """One secret: from the environment, else from the state folder, where it is generated at first use."""
     return os.environ.get(name) or ensure_secrets(connection.state_dir)[name]
+
+
+def vault_key(name: str, connection: Connection) -> bytes | None:
+    """A 32-byte key of the vault, or None in a process whose role must not hold it."""
+    if connection.role not in KEY_HOLDERS[name]:
+        return None
+    return base64.b64decode(secret(name, connection), validate=True)
 
 
 def django_database(url: str, *, max_age: int | None) -> dict[str, object]:

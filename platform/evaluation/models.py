@@ -65,6 +65,7 @@ class EvaluationRun(models.Model):
     lineage_id = models.UUIDField()
     line_id = models.UUIDField()
     priority = models.SmallIntegerField(default=0)
+    """Breaks ties between runs of equal claim; it never lets one run starve another."""
     created_at = models.DateTimeField(auto_now_add=True)
     executed_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -78,6 +79,13 @@ class RunSecret(models.Model):
 
     run = models.OneToOneField(EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="secret")
     secret = models.BinaryField()
+
+
+class RunShare(models.Model):
+    """When a run was last served by an execute worker: what fair sharing between runs is decided by."""
+
+    run = models.OneToOneField(EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="share")
+    served_at = models.DateTimeField(null=True)
 
 
 class Episode(models.Model):
@@ -102,6 +110,7 @@ class Episode(models.Model):
     worker = models.CharField(max_length=64, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    grading_attempts = models.PositiveSmallIntegerField(default=0)
     not_before = models.DateTimeField(null=True, blank=True)
 
     class Meta:

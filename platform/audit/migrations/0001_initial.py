@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="EventRecord",
             fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("body", models.BinaryField()),
                 ("leaf_hash", models.BinaryField()),
                 ("kind", models.CharField(max_length=64)),

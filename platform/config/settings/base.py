@@ -19,13 +19,10 @@ CONNECTION = servers.current()
 LINGEE_ROLE = CONNECTION.role
 STATE_DIR = CONNECTION.state_dir
 SECRET_KEY = servers.secret("SECRET_KEY", CONNECTION)
-VAULT_KEY_WEB = servers.secret("VAULT_KEY_WEB", CONNECTION)
-#: Wraps held-out packs and the artefacts of held-out runs; a web process never holds it.
-VAULT_KEY_SEALED: str | None = (
-    None
-    if LINGEE_ROLE in servers.ROLES_WITHOUT_SEALED_KEY
-    else servers.secret("VAULT_KEY_SEALED", CONNECTION)
-)
+#: Wraps submission keys and environment packs; processes that serve people never hold it.
+VAULT_KEY_WORKER = servers.vault_key("VAULT_KEY_WORKER", CONNECTION)
+#: Wraps the packs of gold answers and rules; execute workers never hold it.
+VAULT_KEY_SEALED = servers.vault_key("VAULT_KEY_SEALED", CONNECTION)
 # Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.
 DATABASES: dict[str, Any] = {"default": servers.django_database(CONNECTION.database_url, max_age=600)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -2,13 +2,15 @@
 
 import os
 
+from config.connection import KEY_HOLDERS
 from config.settings.environment import required, words
 
 # Base falls back to the embedded services' files; here every one of them has to be given.
-for name in ("DATABASE_URL", "REDIS_URL", "S3_ENDPOINT_URL", "SECRET_KEY", "VAULT_KEY_WEB", "LINGEE_ROLE"):
+for name in ("DATABASE_URL", "REDIS_URL", "S3_ENDPOINT_URL", "SECRET_KEY", "LINGEE_ROLE"):
     required(name)
-if os.environ["LINGEE_ROLE"] != "web":
-    required("VAULT_KEY_SEALED")
+for key, holders in KEY_HOLDERS.items():
+    if os.environ["LINGEE_ROLE"] in holders:
+        required(key)
 os.environ.setdefault("LINGEE_LOG_FORMAT", "json")
 
 from config.settings.base import *  # noqa: E402, F403

@@ -9,7 +9,7 @@ from base64 import b64encode
 os.environ.setdefault("LINGEE_ROLE", "test")
 os.environ.setdefault("LINGEE_STATE_DIR", f"{tempfile.gettempdir()}/lingee-tests-have-no-state")
 os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(32))
-os.environ.setdefault("VAULT_KEY_WEB", b64encode(secrets.token_bytes(32)).decode())
+os.environ.setdefault("VAULT_KEY_WORKER", b64encode(secrets.token_bytes(32)).decode())
 os.environ.setdefault("VAULT_KEY_SEALED", b64encode(secrets.token_bytes(32)).decode())
 
 from config.settings.base import *  # noqa: F403
