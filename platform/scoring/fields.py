@@ -1,4 +1,4 @@
-"""Strict reading of decoded YAML or JSON: every error names the place and the key, unknown keys are errors."""
+"""Strict reading of decoded YAML or JSON: errors name the place and the key, unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Fields:
         """Whether the key is present."""
         return key in self._data
 
-    def keys(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """All keys, in order."""
         return tuple(self._data)
 

@@ -3,7 +3,8 @@
 Standard library only, so that the grader starts fast. Decisions the schema leaves open:
 - `row` of a cell names every key column and nothing else, so that it meets at most one row.
 - `at: {document: d, path: a.b}` is allowed for exact, numeric, set and ranking as well.
-- `consistent` takes tables and documents; a document is read as {key: {column: value}} or {column: {key: value}}.
+- `consistent` takes tables and documents; a document is read as {key: {column: value}} or
+  {column: {key: value}}.
 - `delivered` takes `min_rows` (default 1; 0 where an empty table is a right answer).
 - `note` (top level and in every rule) is free text and never read.
 """
@@ -86,14 +87,14 @@ def _tables(top: Fields) -> dict[str, TableContract]:
     if not top.has("tables"):
         return {}
     with Fields("tables", top.raw("tables")) as section:
-        return {name: _table(name, section.raw(name)) for name in section.keys()}
+        return {name: _table(name, section.raw(name)) for name in section.names()}
 
 
 def _table(name: str, data: object) -> TableContract:
     with Fields(f"tables.{name}", data) as fields:
         file, sheet = _source(fields)
         with Fields(f"tables.{name}.columns", fields.raw("columns")) as section:
-            columns = {column: _column_type(section, column) for column in section.keys()}
+            columns = {column: _column_type(section, column) for column in section.names()}
         key = fields.texts("key")
         if not columns:
             raise fields.error("columns", "must name at least one column")
@@ -131,10 +132,10 @@ def _units(fields: Fields, columns: Mapping[str, ColumnType]) -> dict[str, str]:
     if not fields.has("units"):
         return {}
     with Fields(f"{fields.where}.units", fields.raw("units")) as section:
-        for column in section.keys():
+        for column in section.names():
             if columns.get(column) is not ColumnType.NUMBER:
                 raise section.error(column, "is not a number column of this table")
-        return {column: canonical_text(section.text(column)) for column in section.keys()}
+        return {column: canonical_text(section.text(column)) for column in section.names()}
 
 
 def _documents(top: Fields) -> dict[str, DocumentContract]:
@@ -142,7 +143,7 @@ def _documents(top: Fields) -> dict[str, DocumentContract]:
         return {}
     found: dict[str, DocumentContract] = {}
     with Fields("documents", top.raw("documents")) as section:
-        for name in section.keys():
+        for name in section.names():
             with Fields(f"documents.{name}", section.raw(name)) as fields:
                 file = fields.path("file")
                 if not file.lower().endswith(".json"):
@@ -224,7 +225,8 @@ class _Loader:
             raise fields.error("at", "must be {document: name}; the paths stand in expected")
         with Fields(f"{fields.where}.expected", fields.raw("expected")) as section:
             expected = {
-                path: _document_value(section.raw(path), f"{section.where}.{path}") for path in section.keys()
+                path: _document_value(section.raw(path), f"{section.where}.{path}")
+                for path in section.names()
             }
         if not expected or any(not all(path.split(".")) for path in expected):
             raise fields.error("expected", "must map dotted paths to values")
@@ -277,7 +279,7 @@ class _Loader:
             if not at.has("row"):
                 return ColumnAt(name, column)
             with Fields(f"{at.where}.row", at.raw("row")) as section:
-                row = tuple((key, section.text(key)) for key in section.keys())
+                row = tuple((key, section.text(key)) for key in section.names())
             if {key for key, _ in row} != set(self.tables[name].key):
                 raise at.error("row", f"must name exactly the key columns {', '.join(self.tables[name].key)}")
             return CellAt(name, row, column)
@@ -306,7 +308,7 @@ def _contains(fields: Fields) -> dict[str, tuple[str, ...]]:
     if not fields.has("contains"):
         return {}
     with Fields(f"{fields.where}.contains", fields.raw("contains")) as section:
-        return {path: as_texts(section.raw(path), f"{section.where}.{path}") for path in section.keys()}
+        return {path: as_texts(section.raw(path), f"{section.where}.{path}") for path in section.names()}
 
 
 def _document_value(value: object, where: str) -> Expected:
@@ -335,7 +337,7 @@ def _tolerance(fields: Fields) -> Tolerance:
     if not fields.has("tolerance"):
         return EXACT
     with Fields(f"{fields.where}.tolerance", fields.raw("tolerance")) as section:
-        if len(section.keys()) != 1:
+        if len(section.names()) != 1:
             raise fields.error("tolerance", "must hold exactly one of abs, rel, decimals")
         if section.has("abs"):
             return Tolerance(absolute=section.decimal("abs"))

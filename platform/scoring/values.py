@@ -60,17 +60,21 @@ _MISSING = frozenset(
 )
 _CANNOT = frozenset(
     {
-        "无法计算", "不能计算", "不可计算", "无法算出", "cannot_compute", "cannot compute", "cannot be computed",
-        "can not be computed", "not computable",
+        "无法计算", "不能计算", "不可计算", "无法算出",
+        "cannot_compute", "cannot compute", "cannot be computed", "can not be computed", "not computable",
     }
 )  # fmt: skip
 # The home currency's marks say nothing about 元 or 万元, so they are dropped; a foreign one is a unit.
 _HOME_MARK = re.compile(r"^(?:人民币|rmb|cny|cn¥|¥)\s*")
-_FOREIGN_MARKS = {"us$": "usd", "usd": "usd", "hk$": "hkd", "hkd": "hkd", "$": "usd", "€": "eur", "eur": "eur",
-                  "£": "gbp", "gbp": "gbp", "₩": "krw"}  # fmt: skip
+_FOREIGN_MARKS = {
+    "us$": "usd", "usd": "usd", "hk$": "hkd", "hkd": "hkd", "$": "usd", "€": "eur", "eur": "eur",
+    "£": "gbp", "gbp": "gbp", "₩": "krw",
+}  # fmt: skip
+_GROUPED = "|".join(
+    rf"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:\.[0-9]+)?(?![0-9{mark}])" for mark in (",", " ", "'")
+)
 _NUMBER = re.compile(
-    r"(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?![0-9,])|[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]+)?(?![0-9 ])"
-    r"|[0-9]{1,3}(?:'[0-9]{3})+(?:\.[0-9]+)?(?![0-9'])|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e(?P<exponent>[+-]?[0-9]{1,3}))?"
+    rf"(?P<digits>{_GROUPED}|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e(?P<exponent>[+-]?[0-9]{{1,3}}))?"
 )
 _BRACKETED = re.compile(r"(?P<mark>[^0-9()]*)\((?P<inside>[^()]+)\)(?P<tail>[^()]*)")
 _MINUS = str.maketrans({"−": "-", "﹣": "-", "‐": "-", "‑": "-", "–": "-", "’": "'"})
