@@ -13,6 +13,7 @@ from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 
+from embedded.environment import ROLES_WITHOUT_SEALED_KEY
 from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
 
 TEST_ROLE = "test"
@@ -113,3 +114,15 @@ def celery_broker(redis_url: str) -> str:
     return (
         redis_url.replace("unix://", "redis+socket://", 1) if redis_url.startswith("unix://") else redis_url
     )
+
+
+__all__ = [
+    "ROLES",
+    "ROLES_WITHOUT_SEALED_KEY",
+    "Connection",
+    "Store",
+    "celery_broker",
+    "current",
+    "django_database",
+    "secret",
+]
