@@ -38,6 +38,8 @@ class TaskSetVersion(models.Model):
     """SHA-256 over the sorted task digests, set when frozen."""
     composition = models.JSONField(default=dict)
     """By domain: number of tasks in each group and sizes of the held-out families. Set when frozen; public."""
+    admission = models.JSONField(default=dict)
+    """What admission found: the digest of the content that passed, the number of tasks, the evaluator version."""
     protocol_version = models.CharField(max_length=16, default="1")
     evaluator_version = models.CharField(max_length=16, default="1")
     opened_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,182 @@
+"""Runs: made, cancelled, re-opened, and moved on when their episodes are through. Episodes: see `claims`."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from audit import log
+from audit.events import Actor, system
+from benchmark.models import Group, TaskRevision, TaskSetVersion
+from config import clock
+from evaluation import events, queries
+from evaluation.models import Episode, EvaluationRun, RunSecret, RunShare, StoredPackage
+
+SECRET_BYTES = 32
+GROUP_OF = {
+    EvaluationRun.Kind.PREFLIGHT: Group.PUBLIC,
+    EvaluationRun.Kind.CANARY: Group.PUBLIC,
+    EvaluationRun.Kind.HELD_OUT: Group.HELD_OUT,
+}
+OPEN = (Episode.State.READY, Episode.State.LEASED)
+UNGRADED = (Episode.State.EXECUTED, Episode.State.GRADING)
+
+
+def episode_seed(secret: bytes, task_digest: str, run_index: int) -> int:
+    """The seed a harness finds in EPISODE_SEED: 63 bits of HMAC(submission secret, task revision, run index)."""
+    message = f"{task_digest}:{run_index}".encode()
+    return int.from_bytes(hmac.new(bytes(secret), message, hashlib.sha256).digest()[:8], "big") >> 1
+
+
+def _tasks_of(version: TaskSetVersion, kind: str, sample: int | None, secret: bytes) -> list[UUID]:
+    tasks = list(
+        TaskRevision.objects.filter(version=version, group=GROUP_OF[EvaluationRun.Kind(kind)])
+        .order_by("slug")
+        .values_list("id", flat=True)
+    )
+    if sample is None:
+        return tasks
+    return sorted(tasks, key=lambda task: hmac.new(secret, task.bytes, hashlib.sha256).digest())[:sample]
+
+
+def create_run(
+    *,
+    kind: str,
+    version: TaskSetVersion,
+    package: StoredPackage,
+    command: Sequence[str],
+    runs_per_task: int,
+    lineage_id: UUID,
+    line_id: UUID,
+    by: Actor,
+    limit_seconds: int | None = None,
+    sample: int | None = None,
+    priority: int = 0,
+) -> EvaluationRun:
+    """Make a run with all its episodes, in a secret random order that is new in each run.
+
+    A preflight and a canary take public tasks, a held-out run takes all of the held-out group; `sample` limits the
+    number of tasks (a canary uses 1). Raises ValueError where the version is not frozen or has no such task.
+    """
+    if not version.is_frozen:
+        raise ValueError(f"task-set version {version.label} is not frozen")
+    secret = secrets.token_bytes(SECRET_BYTES)
+    tasks = _tasks_of(version, kind, sample, secret)
+    if not tasks:
+        raise ValueError(f"task-set version {version.label} has no task for a {kind} run")
+    order = [(task, index) for task in tasks for index in range(runs_per_task)]
+    secrets.SystemRandom().shuffle(order)
+    with transaction.atomic():
+        run = EvaluationRun.objects.create(
+            kind=kind,
+            version=version,
+            package=package,
+            command=list(command),
+            limit_seconds=limit_seconds,
+            runs_per_task=runs_per_task,
+            total=len(order),
+            lineage_id=lineage_id,
+            line_id=line_id,
+            priority=priority,
+        )
+        RunSecret.objects.create(run=run, secret=secret)
+        RunShare.objects.create(run=run)
+        Episode.objects.bulk_create(
+            [Episode(run=run, task_id=task, run_index=index, position=at) for at, (task, index) in enumerate(order)],
+            batch_size=2000,
+        )
+        log.append(
+            events.RunCreated(
+                subject=run.id,
+                run_kind=str(kind),
+                task_set=version.label,
+                package=package.digest,
+                runs_per_task=runs_per_task,
+                episodes=len(order),
+            ),
+            by=by,
+        )
+        transaction.on_commit(_wake_execute)
+    return run
+
+
+def _wake_execute() -> None:
+    from config.celery import send_ticket
+
+    send_ticket("evaluation.tasks.execute", queue="execute")
+
+
+def cancel_run(run: EvaluationRun, *, by: Actor) -> None:
+    """Nothing more of the run starts; what is under way ends into nothing. Cancelling twice changes nothing."""
+    with transaction.atomic():
+        locked = EvaluationRun.objects.select_for_update().get(pk=run.pk)
+        if locked.state in (EvaluationRun.State.ENDED, EvaluationRun.State.CANCELLED):
+            return
+        Episode.objects.filter(run=locked).exclude(state=Episode.State.GRADED).update(
+            state=Episode.State.CANCELLED, fence=F("fence") + 1, lease_until=None
+        )
+        _move(locked, EvaluationRun.State.CANCELLED, ended_at=clock.now())
+        log.append(events.RunCancelled(subject=locked.id), by=by)
+
+
+def rerun_missing(run: EvaluationRun, *, by: Actor) -> int:
+    """Give every episode without a valid result another set of attempts; valid ones stay. Returns how many."""
+    with transaction.atomic():
+        locked = EvaluationRun.objects.select_for_update().get(pk=run.pk)
+        if locked.state != EvaluationRun.State.ENDED or not locked.missing:
+            return 0
+        count = Episode.objects.filter(run=locked, state=Episode.State.UNAVAILABLE).update(
+            state=Episode.State.READY, attempts=0, grading_attempts=0, not_before=None
+        )
+        _move(locked, EvaluationRun.State.EXECUTING, missing=0, executed_at=None, ended_at=None)
+        log.append(events.RunReopened(subject=locked.id, episodes=count), by=by)
+        transaction.on_commit(_wake_execute)
+    return count
+
+
+def settle_run(run_id: UUID) -> str:
+    """Move a run on if its episodes allow it, and note its coarse progress; returns its state.
+
+    executing → grading once nothing is left to execute; grading → ended once nothing is left to grade. Whoever
+    asked for the run is told by a ticket after the commit; a lost ticket is found by that owner's own sweep.
+    """
+    with transaction.atomic():
+        run = EvaluationRun.objects.select_for_update().get(pk=run_id)
+        if run.state not in (EvaluationRun.State.EXECUTING, EvaluationRun.State.GRADING):
+            return run.state
+        counts = queries.episode_counts(run_id)
+        before = run.state
+        if run.state == EvaluationRun.State.EXECUTING and not any(counts[state] for state in OPEN):
+            _move(run, EvaluationRun.State.GRADING, executed_at=clock.now())
+            log.append(events.RunExecuted(subject=run.id), by=system("evaluation"))
+        if run.state == EvaluationRun.State.GRADING and not any(counts[state] for state in UNGRADED):
+            missing = counts[Episode.State.UNAVAILABLE]
+            _move(run, EvaluationRun.State.ENDED, ended_at=clock.now(), missing=missing)
+            log.append(events.RunEnded(subject=run.id, missing=missing), by=system("evaluation"))
+        quarter = queries.quarter_of(counts, run.total)
+        if quarter != run.quarter:
+            run.quarter = quarter
+            run.save(update_fields=["quarter"])
+        if run.state != before:
+            transaction.on_commit(lambda: _tell_owner(run_id))
+    return run.state
+
+
+def _move(run: EvaluationRun, state: str, **changes: Any) -> None:
+    run.state = state
+    for name, value in changes.items():
+        setattr(run, name, value)
+    run.save(update_fields=["state", *changes])
+
+
+def _tell_owner(run_id: UUID) -> None:
+    from config.celery import send_ticket
+
+    send_ticket("submissions.tasks.advance_run", str(run_id), queue="governance")
