@@ -1,0 +1,178 @@
+"""What every page shows around its content: areas, languages, versions, the viewer's zone, the request's id.
+
+Built once per request, from the request; a page outside a request (a mail, an error of last resort) gets none.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse, translate_url
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from accounts.queries import membership_of
+from leaderboard import times
+from leaderboard.queries import PolicySummary, policy_summary
+
+logger = logging.getLogger(__name__)
+ATTRIBUTE = "_site"
+CONSOLE_ROLES = ("console", "test")
+
+
+@cache
+def site_version() -> str:
+    """The version of this site, from the project file."""
+    for line in (Path(settings.ROOT) / "pyproject.toml").read_text("utf-8").splitlines():
+        if line.startswith("version = "):
+            return line.split('"')[1]
+    return "unversioned"
+
+
+@dataclass(frozen=True)
+class Link:
+    url: str
+    text: str
+    current: bool = False
+
+
+@dataclass(frozen=True)
+class LanguageLink:
+    code: str
+    name: str
+    url: str
+    current: bool
+
+
+class Site:
+    """Everything around a page, each part worked out only when the template asks for it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+
+    @cached_property
+    def languages(self) -> list[LanguageLink]:
+        """The same page and query in each language."""
+        here = self.request.get_full_path()
+        names = {"zh-hans": "简体中文", "en": "English"}
+        return [
+            LanguageLink(code, names.get(code, code), translate_url(here, code), code == get_language())
+            for code, _name in settings.LANGUAGES
+        ]
+
+    @property
+    def html_language(self) -> str:
+        return {"zh-hans": "zh-Hans"}.get(get_language() or "", get_language() or "en")
+
+    @cached_property
+    def is_person(self) -> bool:
+        user = getattr(self.request, "user", None)
+        return bool(user is not None and user.is_authenticated and not getattr(user, "is_suspended", False))
+
+    @cached_property
+    def organisation(self) -> Any:
+        """The viewer's organisation, or None."""
+        if not self.is_person:
+            return None
+        membership = membership_of(self.request.user)  # type: ignore[arg-type]
+        return membership.organisation if membership else None
+
+    @cached_property
+    def areas(self) -> list[Link]:
+        """Public pages, and of the other areas only those this person has."""
+        found = [("leaderboard:overview", _("Overview")), ("leaderboard:rules", _("Rules"))]
+        found.append(("leaderboard:public_tasks", _("Public tasks")))
+        if self.organisation is not None:
+            found.append(("submissions:home", _("Vendor area")))
+        if self.is_person and getattr(self.request.user, "is_staff", False) and has_console():
+            found.append(("console:submissions", _("Console")))
+        return [self._link(name, text) for name, text in found]
+
+    def _link(self, name: str, text: str) -> Link:
+        try:
+            url = reverse(name)
+        except NoReverseMatch:
+            return Link("", text)
+        here = self.request.path
+        is_root = url == reverse("leaderboard:overview")
+        return Link(url, text, here == url if is_root else here.startswith(url))
+
+    @cached_property
+    def sidebar(self) -> list[Link]:
+        """Pages of the area that the current address lies in; empty on public pages."""
+        match = self.request.resolver_match
+        area = match.app_name.split(":", maxsplit=1)[0] if match else ""
+        return [self._link(name, text) for name, text in _sidebar(area)]
+
+    @cached_property
+    def policy(self) -> PolicySummary | None:
+        """The policy that submissions stand under now; None where no task set is open or no database answers."""
+        try:
+            return policy_summary()
+        except DatabaseError:
+            logger.exception("the page frame could not read the policy")
+            return None
+
+    @property
+    def version(self) -> str:
+        return site_version()
+
+    @property
+    def request_id(self) -> str:
+        return str(structlog.contextvars.get_contextvars().get("request_id", ""))
+
+    @property
+    def zone(self) -> str:
+        return times.zone_of(self.request).key
+
+    @property
+    def zone_offset(self) -> str:
+        return times.offset(times.zone_of(self.request))
+
+
+def _sidebar(area: str) -> list[tuple[str, str]]:
+    if area == "submissions":
+        return [
+            ("submissions:home", _("Home")),
+            ("submissions:harnesses", _("Harnesses")),
+            ("submissions:submissions", _("Submissions")),
+            ("accounts:tokens", _("Tokens")),
+            ("accounts:organisation", _("Organisation")),
+        ]
+    if area == "accounts":
+        return [
+            ("accounts:organisation", _("Organisation")),
+            ("accounts:tokens", _("Tokens")),
+            ("account_email", _("E-mail addresses")),
+            ("account_change_password", _("Password")),
+            ("mfa_index", _("Two-step sign-in")),
+        ]
+    if area == "console":
+        return [
+            ("console:submissions", _("Running submissions")),
+            ("console:organisations", _("Organisations to review")),
+            ("console:workers", _("Workers")),
+        ]
+    return []
+
+
+def has_console() -> bool:
+    """Whether this process serves the staff pages."""
+    return settings.LINGEE_ROLE in CONSOLE_ROLES
+
+
+def of(request: HttpRequest) -> Site:
+    """The frame of this request's page."""
+    found = getattr(request, ATTRIBUTE, None)
+    if found is None:
+        found = Site(request)
+        setattr(request, ATTRIBUTE, found)
+    return found

@@ -1,0 +1,84 @@
+"""How each state is shown: tone, icon and word. One table per kind of state; every word is translatable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+
+@dataclass(frozen=True)
+class Look:
+    """`tone` picks the colour, `icon` the picture, `word` the meaning."""
+
+    tone: str
+    icon: str
+    word: Any
+
+
+SUBMISSION: dict[str, Look] = {
+    "created": Look("busy", "clock", _("received")),
+    "checking": Look("busy", "half", _("checking")),
+    "preflight": Look("busy", "half", _("preflight")),
+    "queued": Look("busy", "clock", _("queued")),
+    "running": Look("busy", "half", _("running")),
+    "grading": Look("busy", "half", _("grading")),
+    "complete": Look("good", "check", _("complete")),
+    "paused": Look("warn", "pause", _("paused")),
+    "awaiting_choice": Look("warn", "question", _("your choice is needed")),
+    "rejected": Look("bad", "cross", _("rejected at intake")),
+    "preflight_failed": Look("bad", "cross", _("preflight failed")),
+    "cancelled": Look("calm", "stop", _("cancelled")),
+    "incomplete": Look("warn", "half", _("kept, evaluation incomplete")),
+    "voided": Look("calm", "stop", _("voided")),
+    "held": Look("warn", "lock", _("held for review")),
+}
+
+ORGANISATION: dict[str, Look] = {
+    "under_review": Look("warn", "clock", _("under review")),
+    "verified": Look("good", "check", _("verified")),
+    "suspended": Look("bad", "stop", _("suspended")),
+}
+
+TOKEN: dict[str, Look] = {
+    "active": Look("good", "check", _("active")),
+    "expired": Look("calm", "clock", _("expired")),
+    "revoked": Look("calm", "stop", _("revoked")),
+}
+
+RUN_ENDING: dict[str, Look] = {
+    "finished": Look("good", "check", _("finished")),
+    "crashed": Look("bad", "cross", _("crashed")),
+    "budget_exhausted": Look("warn", "clock", _("budget exhausted")),
+    "limit_exceeded": Look("warn", "warning", _("limit exceeded")),
+    "infrastructure_fault": Look("warn", "warning", _("infrastructure fault")),
+}
+
+CHECK: dict[str, Look] = {
+    "passed": Look("good", "check", _("passed")),
+    "failed": Look("bad", "cross", _("failed")),
+    "not_available": Look("calm", "ring", _("not available here")),
+    "open": Look("calm", "ring", _("not yet")),
+}
+
+EVALUATION_RUN: dict[str, Look] = {
+    "executing": Look("busy", "half", _("executing")),
+    "grading": Look("busy", "half", _("grading")),
+    "ended": Look("good", "check", _("ended")),
+    "cancelled": Look("calm", "stop", _("cancelled")),
+}
+
+KINDS: dict[str, dict[str, Look]] = {
+    "submission": SUBMISSION,
+    "organisation": ORGANISATION,
+    "token": TOKEN,
+    "ending": RUN_ENDING,
+    "check": CHECK,
+    "run": EVALUATION_RUN,
+}
+
+
+def look(kind: str, state: str) -> Look:
+    """The look of a state; an unknown one is shown as it is, in the calm tone."""
+    return KINDS[kind].get(state) or Look("calm", "ring", state)

@@ -1,0 +1,75 @@
+"""Small components of every page: icons, badges, times, meters, interval charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from leaderboard import charts, icons, statuses, times
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    return icons.svg(name)
+
+
+@register.simple_tag
+def badge(kind: str, state: str) -> SafeString:
+    """Icon, word and colour of a state, as `leaderboard.statuses` lists it."""
+    look = statuses.look(kind, str(state))
+    return format_html('<span class="status status-{}">{}{}</span>', look.tone, icons.svg(look.icon), look.word)
+
+
+@register.simple_tag(takes_context=True)
+def moment(context: template.Context, at: datetime | None, *, relative: bool = False) -> SafeString:
+    """An instant in the viewer's zone with its offset; UTC in the title. A dash where there is none."""
+    if at is None:
+        return SafeString("–")
+    zone = times.zone_of(context.get("request"))
+    text = times.local(at, zone)
+    if relative:
+        text = f"{text} ({times.relative(at)})"
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), times.utc(at), text)
+
+
+@register.inclusion_tag("components/meter.html")
+def meter(label: str, limit: int, used: int, held: int = 0, note: str = "", *, bites: bool = False) -> dict[str, Any]:
+    """How much of an allowance is used: a drawn bar and the same in words."""
+    return {
+        "label": label,
+        "limit": limit,
+        "used": used,
+        "held": held,
+        "left": max(0, limit - used - held),
+        "full": limit <= used + held,
+        "note": note,
+        "bites": bites,
+        "drawing": charts.meter(limit=limit, used=used, held=held),
+    }
+
+
+@register.inclusion_tag("components/interval.html")
+def interval_chart(rows: Sequence[charts.Row], title: str, name: str = "chart") -> dict[str, Any]:
+    """The chart twice: for wide pages and print, and for narrow ones; only one is displayed."""
+    return {
+        "wide": charts.chart(rows, title=title, frame=charts.WIDE, name=f"{name}-wide"),
+        "narrow": charts.chart(rows, title=title, frame=charts.NARROW, name=f"{name}-narrow"),
+    }
+
+
+@register.simple_tag
+def interval_strip(row: charts.Row) -> SafeString:
+    return charts.strip(row)
+
+
+@register.filter
+def short(digest: str) -> str:
+    """The first twelve characters of a digest."""
+    return str(digest)[:12]
