@@ -44,7 +44,9 @@ class ApiTokenAuthentication(TokenAuthentication):  # type: ignore[misc]
         if token.user.is_suspended or not token.user.is_active:
             raise AuthenticationFailed(_("This account is suspended."), code="account_suspended")
         if not Membership.objects.filter(user=token.user, organisation=token.organisation).exists():
-            raise AuthenticationFailed(_("The token's holder has left the organisation."), code="token_orphaned")
+            raise AuthenticationFailed(
+                _("The token's holder has left the organisation."), code="token_orphaned"
+            )
 
 
 class LiveSessionAuthentication(SessionAuthentication):

@@ -20,7 +20,9 @@ def organisations_of(user: User) -> list[Organisation]:
 
 
 def tokens_of(organisation: Organisation) -> list[ApiToken]:
-    return list(ApiToken.objects.filter(organisation=organisation).select_related("user").order_by("-created"))
+    return list(
+        ApiToken.objects.filter(organisation=organisation).select_related("user").order_by("-created")
+    )
 
 
 def waiting_for_review() -> list[Organisation]:

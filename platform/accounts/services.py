@@ -69,7 +69,9 @@ def create_organisation(name: str, *, owner: User, by: Actor) -> Organisation:
             slug=f"{slugify(name)[:60] or 'organisation'}-{opaque_id().hex[:8]}",
             lineage=Lineage.objects.create(),
         )
-        log.append(events.OrganisationCreated(subject=organisation.id, lineage=str(organisation.lineage_id)), by=by)
+        log.append(
+            events.OrganisationCreated(subject=organisation.id, lineage=str(organisation.lineage_id)), by=by
+        )
         add_member(organisation, owner, Membership.Role.OWNER, by=by)
     return organisation
 
@@ -123,7 +125,8 @@ def issue_token(
             harness_id=harness_id,
         )
         log.append(
-            events.TokenIssued(subject=token.public_id, scopes=token.scopes, expires=timestamp(token.expiry)), by=by
+            events.TokenIssued(subject=token.public_id, scopes=token.scopes, expires=timestamp(token.expiry)),
+            by=by,
         )
     return token, secret
 

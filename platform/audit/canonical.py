@@ -28,7 +28,9 @@ def _clean(value: object, where: str) -> object:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise NotCanonical(f"{where}: keys are strings")
-        return {unicodedata.normalize("NFC", key): _clean(item, f"{where}.{key}") for key, item in value.items()}
+        return {
+            unicodedata.normalize("NFC", key): _clean(item, f"{where}.{key}") for key, item in value.items()
+        }
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [_clean(item, f"{where}[{index}]") for index, item in enumerate(value)]
     raise NotCanonical(f"{where}: {type(value).__name__} has no canonical form")

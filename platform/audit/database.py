@@ -36,7 +36,9 @@ def grant(privileges: str, tables: Sequence[str], to: Sequence[str]) -> migratio
     )
 
 
-def immutable(table: str, *, name: str, message: str, operations: str = "UPDATE OR DELETE") -> migrations.RunSQL:
+def immutable(
+    table: str, *, name: str, message: str, operations: str = "UPDATE OR DELETE"
+) -> migrations.RunSQL:
     """Refuse `operations` on every row, and TRUNCATE, for every role, also in replica mode."""
     return migrations.RunSQL(
         f"""
@@ -53,7 +55,9 @@ def immutable(table: str, *, name: str, message: str, operations: str = "UPDATE 
 
 def legal_moves(table: str, moves: dict[str, Sequence[str]], *, name: str, initial: str) -> migrations.RunSQL:
     """Refuse a row born in another state than `initial` and every change of `state` that `moves` does not list."""
-    pairs = ", ".join(f"('{old}', '{new}')" for old, targets in sorted(moves.items()) for new in sorted(targets))
+    pairs = ", ".join(
+        f"('{old}', '{new}')" for old, targets in sorted(moves.items()) for new in sorted(targets)
+    )
     return migrations.RunSQL(
         f"""
         CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -112,7 +112,9 @@ class TaskRevision(models.Model):
 class PublicTask(models.Model):
     """What everybody may know of a public task; the only task table that vendor-facing processes read whole."""
 
-    task = models.OneToOneField(TaskRevision, primary_key=True, on_delete=models.PROTECT, related_name="public")
+    task = models.OneToOneField(
+        TaskRevision, primary_key=True, on_delete=models.PROTECT, related_name="public"
+    )
     version = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="public_tasks")
     slug = models.CharField(max_length=80)
     domain = models.CharField(max_length=16, choices=Domain.choices)

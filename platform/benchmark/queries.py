@@ -21,7 +21,9 @@ from config import store
 
 def content_digest(version: TaskSetVersion) -> str:
     """SHA-256 over one line per task, sorted by id: id, group and digest of the directory."""
-    rows = TaskRevision.objects.filter(version=version).order_by("slug").values_list("slug", "group", "digest")
+    rows = (
+        TaskRevision.objects.filter(version=version).order_by("slug").values_list("slug", "group", "digest")
+    )
     lines = sorted(f"{slug} {group} {found}\n" for slug, group, found in rows)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

@@ -15,11 +15,22 @@ from benchmark.models import AssetPack, Group, PublicTask, TaskRevision, TaskSet
 from benchmark.keys import pack_key
 from benchmark.packs import DERIVED_RULES, PREFIXES, packs_of
 from benchmark.queries import composition, content_digest
-from benchmark.taskdir import Digests, Task, TaskSetManifest, digest, read_task, read_taskset, task_dir, verify_digests
+from benchmark.taskdir import (
+    Digests,
+    Task,
+    TaskSetManifest,
+    digest,
+    read_task,
+    read_taskset,
+    task_dir,
+    verify_digests,
+)
 from config import clock, store, vault
 from config.ids import new_id
 
 Progress = Callable[[int, int], None]
+
+
 class TaskSetRefused(Exception):
     """The directory or version cannot be taken as it is; the message says what to change."""
 
@@ -40,7 +51,9 @@ def import_directory(root: Path, *, by: Actor, progress: Progress | None = None)
         version = TaskSetVersion.objects.create(label=manifest.version, is_synthetic=manifest.synthetic)
         groups = {entry.id: entry.group for entry in manifest.tasks}
         placed = {kind: _store_packs(version, kind, tasks, groups) for kind in AssetPack.Kind}
-        rows = [_revision(version, task, digests[task.meta.id], groups[task.meta.id], placed) for task in tasks]
+        rows = [
+            _revision(version, task, digests[task.meta.id], groups[task.meta.id], placed) for task in tasks
+        ]
         TaskRevision.objects.bulk_create(rows, batch_size=500)
         PublicTask.objects.bulk_create(
             [_public(row, task) for row, task in zip(rows, tasks, strict=True) if row.group == Group.PUBLIC]
@@ -68,7 +81,9 @@ def _read_all(
 
 
 def _files(task: Task, kind: AssetPack.Kind) -> dict[str, bytes]:
-    names = (path.relative_to(task.path).as_posix() for path in sorted(task.path.rglob("*")) if path.is_file())
+    names = (
+        path.relative_to(task.path).as_posix() for path in sorted(task.path.rglob("*")) if path.is_file()
+    )
     files = {name: (task.path / name).read_bytes() for name in names if name.startswith(PREFIXES[kind])}
     if kind == AssetPack.Kind.GRADING:
         files[DERIVED_RULES] = task.rules_json
@@ -95,7 +110,9 @@ def _store_packs(
                 wrapped_key=vault.wrap(key, under=pack_key(kind)),
             )
             row.object_key = f"packs/{row.id}"
-            store.put_sealed_bytes(settings.S3_BUCKET_SEALED, row.object_key, pack.content.getvalue(), under=key)
+            store.put_sealed_bytes(
+                settings.S3_BUCKET_SEALED, row.object_key, pack.content.getvalue(), under=key
+            )
             row.save(force_insert=True)
             placed |= {part.task: (row, part.offset, part.size) for part in pack.parts}
     return placed
@@ -195,5 +212,3 @@ def open_version(version: TaskSetVersion, *, by: Actor) -> None:
             locked.save(update_fields=["opened_at"])
             log.append(events.TaskSetOpened(subject=locked.id, label=locked.label), by=by)
     version.refresh_from_db()
-
-

@@ -77,7 +77,9 @@ def open_sealed(source: BinaryIO, target: BinaryIO, *, key: bytes) -> int:
     written = 0
     for index, (chunk, last) in enumerate(_frames(source, FRAME_BYTES + TAG_BYTES)):
         try:
-            written += target.write(cipher.decrypt(_nonce(prefix, index), chunk, b"\x01" if last else b"\x00"))
+            written += target.write(
+                cipher.decrypt(_nonce(prefix, index), chunk, b"\x01" if last else b"\x00")
+            )
         except InvalidTag as error:
             raise SealBroken(f"frame {index} does not open") from error
     return written

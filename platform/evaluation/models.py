@@ -71,20 +71,26 @@ class EvaluationRun(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["state"], name="run_open", condition=Q(state__in=("executing", "grading")))]
+        indexes = [
+            models.Index(fields=["state"], name="run_open", condition=Q(state__in=("executing", "grading")))
+        ]
 
 
 class RunSecret(models.Model):
     """The secret that seeds and shuffles a run's episodes; workers only."""
 
-    run = models.OneToOneField(EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="secret")
+    run = models.OneToOneField(
+        EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="secret"
+    )
     secret = models.BinaryField()
 
 
 class RunShare(models.Model):
     """When a run was last served by an execute worker: what fair sharing between runs is decided by."""
 
-    run = models.OneToOneField(EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="share")
+    run = models.OneToOneField(
+        EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="share"
+    )
     served_at = models.DateTimeField(null=True)
 
 
@@ -120,7 +126,9 @@ class Episode(models.Model):
         indexes = [
             models.Index(fields=["run", "position"], name="episode_ready", condition=Q(state="ready")),
             models.Index(fields=["run", "position"], name="episode_executed", condition=Q(state="executed")),
-            models.Index(fields=["lease_until"], name="episode_leased", condition=Q(state__in=("leased", "grading"))),
+            models.Index(
+                fields=["lease_until"], name="episode_leased", condition=Q(state__in=("leased", "grading"))
+            ),
         ]
 
 
@@ -141,7 +149,7 @@ class Attempt(models.Model):
     seconds = models.FloatField(null=True, blank=True)
     isolation = models.CharField(max_length=64, blank=True)
     has_output = models.BooleanField(default=False)
-    """Whether an artefact or a reply was there at the end."""
+    """False only where a crash left neither reply nor artefact."""
     artefact_key = models.CharField(max_length=200, blank=True)
     artefact_sha256 = models.CharField(max_length=64, blank=True)
 

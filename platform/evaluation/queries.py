@@ -37,7 +37,9 @@ class RunWork:
 
 def open_run_ids() -> list[UUID]:
     return list(
-        EvaluationRun.objects.filter(state__in=OPEN_STATES).order_by("created_at").values_list("id", flat=True)
+        EvaluationRun.objects.filter(state__in=OPEN_STATES)
+        .order_by("created_at")
+        .values_list("id", flat=True)
     )
 
 
@@ -77,7 +79,11 @@ def work_of(runs: list[EvaluationRun]) -> list[RunWork]:
             .values_list("cause")
             .annotate(n=Count("id"))
         )
-        last = Attempt.objects.filter(episode__run=run).order_by("-started_at").values_list("started_at", flat=True)
+        last = (
+            Attempt.objects.filter(episode__run=run)
+            .order_by("-started_at")
+            .values_list("started_at", flat=True)
+        )
         since = (last.first() or run.created_at) if waiting.exists() else None
         found.append(RunWork(run, dict(episode_counts(run.id)), since, dict(faults)))
     return found
@@ -110,3 +116,11 @@ def runs_to_serve() -> list[UUID]:
             """
         )
         return [row[0] for row in cursor.fetchall()]
+
+
+def waiting_states() -> set[str]:
+    """Which of ready and executed episodes open runs have."""
+    rows = Episode.objects.filter(
+        run__state__in=OPEN_STATES, state__in=(Episode.State.READY, Episode.State.EXECUTED)
+    )
+    return set(rows.values_list("state", flat=True).distinct())

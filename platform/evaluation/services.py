@@ -89,7 +89,10 @@ def create_run(
         RunSecret.objects.create(run=run, secret=secret)
         RunShare.objects.create(run=run)
         Episode.objects.bulk_create(
-            [Episode(run=run, task_id=task, run_index=index, position=at) for at, (task, index) in enumerate(order)],
+            [
+                Episode(run=run, task_id=task, run_index=index, position=at)
+                for at, (task, index) in enumerate(order)
+            ],
             batch_size=2000,
         )
         log.append(

@@ -7,87 +7,191 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Lineage',
+            name="Lineage",
             fields=[
-                ('id', models.UUIDField(default=config.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=config.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('id', models.UUIDField(default=config.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('pseudonym', models.UUIDField(default=config.ids.opaque_id, editable=False, unique=True)),
-                ('email', models.EmailField(max_length=254, unique=True, verbose_name='e-mail address')),
-                ('display_name', models.CharField(blank=True, max_length=120, verbose_name='name')),
-                ('language', models.CharField(default='zh-hans', max_length=10, verbose_name='language')),
-                ('is_staff', models.BooleanField(default=False)),
-                ('is_active', models.BooleanField(default=True)),
-                ('suspended_at', models.DateTimeField(blank=True, null=True)),
-                ('date_joined', models.DateTimeField(auto_now_add=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=config.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("pseudonym", models.UUIDField(default=config.ids.opaque_id, editable=False, unique=True)),
+                ("email", models.EmailField(max_length=254, unique=True, verbose_name="e-mail address")),
+                ("display_name", models.CharField(blank=True, max_length=120, verbose_name="name")),
+                ("language", models.CharField(default="zh-hans", max_length=10, verbose_name="language")),
+                ("is_staff", models.BooleanField(default=False)),
+                ("is_active", models.BooleanField(default=True)),
+                ("suspended_at", models.DateTimeField(blank=True, null=True)),
+                ("date_joined", models.DateTimeField(auto_now_add=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Organisation',
+            name="Organisation",
             fields=[
-                ('id', models.UUIDField(default=config.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=200, verbose_name='name')),
-                ('slug', models.SlugField(max_length=80, unique=True)),
-                ('state', models.CharField(choices=[('under_review', 'under review'), ('verified', 'verified'), ('suspended', 'suspended')], default='under_review', max_length=16)),
-                ('is_operator', models.BooleanField(default=False)),
-                ('verified_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('lineage', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='organisations', to='accounts.lineage')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=config.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=200, verbose_name="name")),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("under_review", "under review"),
+                            ("verified", "verified"),
+                            ("suspended", "suspended"),
+                        ],
+                        default="under_review",
+                        max_length=16,
+                    ),
+                ),
+                ("is_operator", models.BooleanField(default=False)),
+                ("verified_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "lineage",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="organisations",
+                        to="accounts.lineage",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.UUIDField(default=config.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('owner', 'owner'), ('submitter', 'submitter'), ('viewer', 'viewer')], max_length=16)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('organisation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='accounts.organisation')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=config.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("owner", "owner"), ("submitter", "submitter"), ("viewer", "viewer")],
+                        max_length=16,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "organisation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="accounts.organisation",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'organisation'), name='one_membership_each')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "organisation"), name="one_membership_each")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('digest', models.CharField(max_length=128, primary_key=True, serialize=False)),
-                ('token_key', models.CharField(db_index=True, max_length=25)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('expiry', models.DateTimeField(blank=True, null=True)),
-                ('public_id', models.UUIDField(default=config.ids.opaque_id, editable=False, unique=True)),
-                ('name', models.CharField(max_length=80, verbose_name='name')),
-                ('scopes', models.JSONField(default=list)),
-                ('harness_id', models.UUIDField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='auth_token_set', to=settings.AUTH_USER_MODEL)),
-                ('organisation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='accounts.organisation')),
+                ("digest", models.CharField(max_length=128, primary_key=True, serialize=False)),
+                ("token_key", models.CharField(db_index=True, max_length=25)),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("expiry", models.DateTimeField(blank=True, null=True)),
+                ("public_id", models.UUIDField(default=config.ids.opaque_id, editable=False, unique=True)),
+                ("name", models.CharField(max_length=80, verbose_name="name")),
+                ("scopes", models.JSONField(default=list)),
+                ("harness_id", models.UUIDField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="auth_token_set",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "organisation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to="accounts.organisation",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('expiry__isnull', False)), name='tokens_expire')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("expiry__isnull", False)), name="tokens_expire"
+                    )
+                ],
             },
         ),
     ]

@@ -35,6 +35,12 @@ class Migration(migrations.Migration):
         grant("SELECT, INSERT, UPDATE", OWN, ["web", "console"]),
         grant("DELETE", ["accounts_membership", "accounts_user_groups"], ["web", "console"]),
         grant("SELECT, INSERT", ["django_admin_log"], ["console"]),
-        grant("SELECT", ["accounts_user", "accounts_lineage", "accounts_organisation", "accounts_membership"], ["sealed"]),
-        grant("SELECT (id, name, slug, lineage_id, state, is_operator)", ["accounts_organisation"], ["auditor"]),
+        grant(
+            "SELECT",
+            ["accounts_user", "accounts_lineage", "accounts_organisation", "accounts_membership"],
+            ["sealed"],
+        ),
+        grant(
+            "SELECT (id, name, slug, lineage_id, state, is_operator)", ["accounts_organisation"], ["auditor"]
+        ),
     ]

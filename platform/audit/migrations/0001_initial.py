@@ -39,7 +39,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="EventRecord",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("body", models.BinaryField()),
                 ("leaf_hash", models.BinaryField()),
                 ("kind", models.CharField(max_length=64)),
@@ -61,7 +66,9 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(DERIVE, "DROP TRIGGER audit_event_derive ON audit_event; DROP FUNCTION audit_event_derive();"),
+        migrations.RunSQL(
+            DERIVE, "DROP TRIGGER audit_event_derive ON audit_event; DROP FUNCTION audit_event_derive();"
+        ),
         immutable("audit_event", name="audit_event_append_only", message="the audit log is append-only"),
         grant("SELECT (id), INSERT (body)", ["audit_event"], APP_ROLES),
         grant("SELECT", ["audit_event"], ["auditor"]),

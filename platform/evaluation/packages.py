@@ -1,0 +1,113 @@
+"""Packages at rest and at work: sealed under their upload's key, unpacked by workers for the time of a run."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
+
+from django.conf import settings
+
+from config import store, vault
+from config.ids import new_id
+from evaluation.models import StoredPackage
+
+KEPT_PACKAGES = 3
+"""Unpacked packages a worker keeps; the longest unused goes first."""
+
+
+def worker_key() -> bytes:
+    """The key that wraps submissions' keys; only workers hold it."""
+    key: bytes | None = settings.VAULT_KEY_WORKER
+    if key is None:
+        raise PermissionError("this process holds no key of the workers")
+    return key
+
+
+def seal(path: Path, *, digest: str, unpacked_size: int) -> StoredPackage:
+    """Store a checked package file, encrypted, under new keys for its upload and its submission.
+
+    `digest` is the SHA-256 of the file in hex. The object is stored first: a row never points to nothing.
+    """
+    upload_key, submission_key = vault.new_key(), vault.new_key()
+    package = StoredPackage(
+        id=new_id(),
+        digest=digest,
+        size=path.stat().st_size,
+        unpacked_size=unpacked_size,
+        wrapped_upload_key=vault.wrap(upload_key, under=submission_key),
+        wrapped_submission_key=vault.wrap(submission_key, under=worker_key()),
+    )
+    package.object_key = f"packages/{package.id}"
+    with path.open("rb") as source:
+        store.put_sealed(settings.S3_BUCKET_PACKAGES, package.object_key, source, under=upload_key)
+    package.save(force_insert=True)
+    return package
+
+
+def submission_key(package: StoredPackage) -> bytes:
+    """The key of the package's submission, under which its artefacts are kept too."""
+    return vault.unwrap(bytes(package.wrapped_submission_key), under=worker_key())
+
+
+def unpacked(package: StoredPackage, base: Path) -> Path:
+    """The package's tree below `base`, unpacked once per worker, readable by everybody, named by its row only."""
+    place = base / package.id.hex
+    if place.is_dir():
+        os.utime(place)
+        return place
+    _make_room(base)
+    key = vault.unwrap(bytes(package.wrapped_upload_key), under=submission_key(package))
+    scratch = Path(tempfile.mkdtemp(prefix=".unpack-", dir=base))
+    try:
+        with tempfile.TemporaryFile(dir=base) as plain:
+            store.fetch_sealed(settings.S3_BUCKET_PACKAGES, package.object_key, plain, under=key)
+            plain.seek(0)
+            with tarfile.open(fileobj=plain, mode="r:gz") as archive:
+                archive.extractall(scratch, filter="data")
+        _open_to_all(scratch)
+        try:
+            scratch.rename(place)
+        except OSError:
+            if not place.is_dir():
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return place
+
+
+def _make_room(base: Path) -> None:
+    base.mkdir(parents=True, exist_ok=True)
+    kept = sorted(
+        (entry for entry in base.iterdir() if not entry.name.startswith(".")), key=lambda e: e.stat().st_mtime
+    )
+    for old in kept[: max(0, len(kept) - KEPT_PACKAGES + 1)]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _open_to_all(tree: Path) -> None:
+    """Readable, and executable where the vendor said so; writable by nobody else."""
+    tree.chmod(0o755)
+    for folder, names, files in os.walk(tree):
+        for name in names:
+            path = Path(folder) / name
+            if not path.is_symlink():
+                path.chmod(0o755)
+        for name in files:
+            path = Path(folder) / name
+            if not path.is_symlink():
+                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+
+
+def store_artefacts(package: StoredPackage, key: str, data: bytes) -> None:
+    """Keep what an attempt left, encrypted under its submission's key."""
+    store.put_sealed_bytes(settings.S3_BUCKET_SEALED, key, data, under=submission_key(package))
+
+
+def load_artefacts(package: StoredPackage, key: str) -> bytes:
+    target = io.BytesIO()
+    store.fetch_sealed(settings.S3_BUCKET_SEALED, key, target, under=submission_key(package))
+    return target.getvalue()

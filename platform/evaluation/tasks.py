@@ -1,0 +1,75 @@
+"""Celery entry points of evaluation. A message carries nothing but the news that there may be work."""
+
+from __future__ import annotations
+
+import structlog
+from celery import shared_task
+from celery.signals import worker_ready
+
+from audit.events import system
+from config.celery import send_ticket
+from evaluation import claims, queries, services, worker
+from evaluation.models import Episode
+
+logger = structlog.get_logger(__name__)
+
+
+@worker_ready.connect
+def prove_isolation(sender: object, **kwargs: object) -> None:
+    """A worker that touches vendor code or its leavings tests its sandbox before it takes the first ticket."""
+    queues = {queue.name for queue in getattr(sender, "task_consumer").queues}  # noqa: B009
+    for name in ("execute", "grade"):
+        if name in queues:
+            worker.hands(name)
+            send_ticket(f"evaluation.tasks.{name}", queue=name)
+
+
+@shared_task(name="evaluation.tasks.execute")
+def execute() -> None:
+    """Claim and run episodes until none is left."""
+    hands = worker.hands("execute")
+    if not hands.proved:
+        return
+    grade = _Reminder("evaluation.tasks.grade", "grade")
+    if worker.work(worker.executor().run_one, hands.holding, patience=0.0, pause=grade.send):
+        send_ticket("evaluation.tasks.execute", queue="execute")
+
+
+class _Reminder:
+    """Tells the graders about once a second that there may be work."""
+
+    def __init__(self, task: str, queue: str) -> None:
+        self._task, self._queue = task, queue
+
+    def send(self) -> None:
+        send_ticket(self._task, queue=self._queue)
+
+
+@shared_task(name="evaluation.tasks.grade")
+def grade() -> None:
+    """Claim and grade executed episodes until none is left; move runs on."""
+    hands = worker.hands("grade")
+    if not hands.proved:
+        return
+    if worker.work(worker.grader().grade_one, hands.holding, patience=worker.IDLE_SECONDS, pause=settle):
+        send_ticket("evaluation.tasks.grade", queue="grade")
+
+
+def settle() -> None:
+    """Move every open run on as far as its episodes allow."""
+    for run_id in queries.open_run_ids():
+        services.settle_run(run_id)
+
+
+@shared_task(name="evaluation.tasks.sweep")
+def sweep() -> None:
+    """Free what lost workers held, move runs on, and wake workers for work whose ticket was lost."""
+    freed = claims.reap(by=system("sweep"))
+    if freed:
+        logger.info("leases_reaped", episodes=freed)
+    settle()
+    waiting = queries.waiting_states()
+    if Episode.State.READY in waiting:
+        send_ticket("evaluation.tasks.execute", queue="execute")
+    if Episode.State.EXECUTED in waiting:
+        send_ticket("evaluation.tasks.grade", queue="grade")

@@ -1,0 +1,123 @@
+"""A worker process: its name, its private folder, the proof of its isolation, its heartbeat, and its loop."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from config import clock
+from config.ids import opaque_id
+from evaluation import claims
+from evaluation.claims import Claim
+from evaluation.executing import Executor
+from evaluation.grading import Grader
+from evaluation.models import WorkerReport
+from evaluation.sandbox import bubblewrap, runtime, selftest
+
+logger = structlog.get_logger(__name__)
+
+TURN_SECONDS = 20.0
+"""How long one ticket keeps a worker; after that it sends itself another and lets the queue breathe."""
+IDLE_SECONDS = 2.0
+"""How long a grade worker waits for the next executed episode before it gives its ticket back."""
+
+
+class Hands:
+    """What one worker process holds for its life."""
+
+    def __init__(self, queue: str) -> None:
+        name = os.environ.get("LINGEE_WORKER_NAME") or socket.gethostname()
+        self.name = f"{name}-{opaque_id().hex[:8]}"[-64:]
+        self.queue = queue
+        self.holding: list[Claim] = []
+        self.place = Path(settings.WORK_DIR) / self.name
+        self.place.mkdir(parents=True, mode=0o711)
+        atexit.register(shutil.rmtree, self.place, ignore_errors=True)
+        self.copies = runtime.ensure(Path(settings.RUNTIME_DIR))
+        self.sandbox = bubblewrap.Sandbox(self.copies)
+        self.report = selftest.run(self.sandbox)
+        self._record()
+        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+
+    @property
+    def proved(self) -> bool:
+        """Whether every required limit was shown to bite; without that no vendor code runs here."""
+        return self.report.passed
+
+    def _record(self) -> None:
+        now = clock.now()
+        WorkerReport.objects.update_or_create(
+            worker=self.name,
+            defaults={
+                "queue": self.queue,
+                "grade": self.report.grade[:64],
+                "passed": self.report.passed,
+                "report": self.report.as_dict(),
+                "started_at": now,
+                "seen_at": now,
+            },
+        )
+        if not self.report.passed:
+            logger.error("self_test_failed", worker=self.name, failed=self.report.failed)
+
+    def _beat(self) -> None:
+        """Renew what is held, three times within a lease. Lives in a thread with a connection of its own."""
+        while True:
+            time.sleep(settings.LEASE_SECONDS / 3)
+            try:
+                claims.renew(list(self.holding))
+                WorkerReport.objects.filter(worker=self.name).update(seen_at=clock.now())
+            except DatabaseError as error:
+                logger.warning("heartbeat_failed", error=type(error).__name__)
+                connection.close()
+
+
+@lru_cache(maxsize=1)
+def hands(queue: str) -> Hands:
+    return Hands(queue)
+
+
+@lru_cache(maxsize=1)
+def executor() -> Executor:
+    mine = hands("execute")
+    return Executor(mine.name, mine.place, mine.sandbox)
+
+
+@lru_cache(maxsize=1)
+def grader() -> Grader:
+    mine = hands("grade")
+    return Grader(mine.name, mine.place, mine.sandbox, mine.copies.digest)
+
+
+def work(
+    step: Callable[[list[Claim]], bool], holding: list[Claim], *, patience: float, pause: Callable[[], None]
+) -> bool:
+    """Repeat `step` until nothing was to be had for `patience` seconds, or the turn is over.
+
+    `pause` runs about once a second, and at the end. Returns True where the turn ended with work left.
+    """
+    started = last_work = last_pause = time.monotonic()
+    while time.monotonic() - started < TURN_SECONDS:
+        if step(holding):
+            last_work = time.monotonic()
+        elif time.monotonic() - last_work >= patience:
+            pause()
+            return False
+        else:
+            time.sleep(0.1)
+        if time.monotonic() - last_pause >= 1.0:
+            last_pause = time.monotonic()
+            pause()
+    pause()
+    return True
