@@ -1,0 +1,288 @@
+"""One bubblewrap sandbox from start to the last process's end, inside an episode process.
+
+The caller (single-threaded, see `keeper`) gives arguments, a deadline and an output buffer; this module
+starts the tool with an empty environment and no other descriptors, drains the output, kills at the
+deadline and proves that nothing is left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evaluation.sandbox import kernel, seccomp
+from evaluation.sandbox.cgroups import LAUNCHER_PIDS, Group
+from evaluation.sandbox.spec import Limits, ProcessesRemain, SandboxStartFailed
+
+START_SECONDS = 10.0
+KILL_SECONDS = 2.0
+_CHUNK = 1 << 18
+_PIPE_BYTES = 1 << 20
+_F_SETPIPE_SZ = 1031
+_ARGS_FD, _SECCOMP_FD, _STATUS_FD = 3, 4, 5
+
+
+class Cancelled(Exception):
+    """The worker closed its end: nobody waits for this episode any more."""
+
+
+@dataclass(slots=True)
+class Output:
+    """A capped copy of one stream; the rest is read and dropped."""
+
+    limit: int
+    kept: bytearray = field(default_factory=bytearray)
+    truncated: bool = False
+
+    def add(self, chunk: bytes) -> None:
+        room = self.limit - len(self.kept)
+        self.kept += chunk[:room]
+        self.truncated = self.truncated or len(chunk) > room
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """How this keeper makes sandboxes. `drop_uid` is the real uid to take on, None to keep ours."""
+
+    bwrap: str
+    filter: bytes
+    drop_uid: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """`exit_code` is None when the sandbox was cut off; 128 + signal for a killed command."""
+
+    exit_code: int | None
+    overdue: bool
+    seconds: float
+    out_of_memory: bool
+
+
+@dataclass(slots=True)
+class Box:
+    """One sandbox run. `watch` is the worker's socket, `started` is told PID 1's process id."""
+
+    host: Host
+    limits: Limits
+    group: Group | None
+    watch: int
+    started: Callable[[int], None]
+
+    def run(
+        self, arguments: list[str], command: tuple[str, ...], seconds: float, out: Output, err: Output
+    ) -> Ended:
+        """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
+        began = time.monotonic()
+        oom_before = self.group.oom_kills() if self.group else 0
+        run = _Run(self, *self._spawn(arguments, command), began, began + seconds, out, err)
+        try:
+            run.wait()
+        finally:
+            run.kill()
+            run.close()
+        out_of_memory = bool(self.group and self.group.oom_kills() > oom_before)
+        if run.exit_code is None and not run.overdue and not out_of_memory:
+            said = bytes(err.kept[-500:]).decode("utf-8", "backslashreplace")
+            raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
+        return Ended(None if run.overdue else run.exit_code, run.overdue, run.ended - began, out_of_memory)
+
+    def _spawn(self, arguments: list[str], command: tuple[str, ...]) -> tuple[int, dict[int, str]]:
+        """Fork and exec the tool; returns its process id and our ends of its pipes by role."""
+        pipes = {name: os.pipe() for name in ("out", "err", "status")}
+        args = os.memfd_create("args")
+        own = ["--seccomp", str(_SECCOMP_FD), "--json-status-fd", str(_STATUS_FD)]
+        os.write(args, b"".join(os.fsencode(part) + b"\0" for part in [*own, *arguments]))
+        os.lseek(args, 0, os.SEEK_SET)
+        program = seccomp.open_filter(self.host.filter)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                ends = [pipes["out"][1], pipes["err"][1], args, program, pipes["status"][1]]
+                self._become(ends, command)
+            except OSError as fault:
+                os.write(pipes["err"][1], f"before exec: {fault}".encode())
+            finally:
+                os._exit(127)
+        for fd in (args, program, *(pair[1] for pair in pipes.values())):
+            os.close(fd)
+        for name in ("out", "err"):
+            _grow(pipes[name][0])
+        return pid, {pair[0]: name for name, pair in pipes.items()}
+
+    def _become(self, ends: list[int], command: tuple[str, ...]) -> None:
+        """In the child: group, limits, identity, descriptors 0 to 5, exec."""
+        if self.group is not None:
+            self.group.join()
+        self._set_rlimits()
+        null = os.open("/dev/null", os.O_RDWR)
+        high = [os.dup2(fd, 100 + number, inheritable=False) for number, fd in enumerate([null, *ends])]
+        for number, fd in enumerate(high):
+            os.dup2(fd, number, inheritable=True)
+        os.umask(0o022)
+        if self.host.drop_uid is not None:
+            os.setgroups([])
+            os.setresgid(*[self.host.drop_uid] * 3)
+            os.setresuid(*[self.host.drop_uid] * 3)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        kernel.die_with_parent()
+        kernel.no_new_privileges()
+        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *command], {})
+
+    def _set_rlimits(self) -> None:
+        """Bounds of single processes; of all of them where the group cannot bound them."""
+        limits = self.limits
+        wanted = {
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_NOFILE: limits.nofile,
+            resource.RLIMIT_FSIZE: limits.file_bytes,
+            resource.RLIMIT_MEMLOCK: 1 << 16,
+        }
+        controllers = self.group.dirs if self.group else {}
+        if "memory" not in controllers:
+            wanted[resource.RLIMIT_AS] = limits.memory_bytes
+        if "pids" not in controllers:
+            # Counts in the user namespace of the episode: its own process and the two of the tool.
+            wanted[resource.RLIMIT_NPROC] = limits.pids + LAUNCHER_PIDS + (self.host.drop_uid is None)
+        for number, value in wanted.items():
+            resource.setrlimit(number, (value, value))
+
+
+@dataclass(slots=True)
+class _Run:
+    """The waiting half of one run: pipes, the tool's process, PID 1's process."""
+
+    box: Box
+    pid: int
+    pipes: dict[int, str]
+    began: float
+    deadline: float
+    out: Output
+    err: Output
+    status: bytearray = field(default_factory=bytearray)
+    init: int | None = None
+    init_fd: int | None = None
+    tool_fd: int = -1
+    exit_code: int | None = None
+    overdue: bool = False
+    ended: float = 0.0
+
+    def wait(self) -> None:
+        """Drain until the tool has ended and its pipes are empty, or the deadline passes."""
+        self.tool_fd = os.pidfd_open(self.pid)
+        poll = select.poll()
+        for fd in (*self.pipes, self.tool_fd, self.box.watch):
+            poll.register(fd, select.POLLIN)
+        running = True
+        while running:
+            now = time.monotonic()
+            until = self.deadline if self.init else min(self.deadline, self.began + START_SECONDS)
+            if now >= until:
+                self._expire(now)
+                return
+            for fd, _ in poll.poll(max(1, int((until - now) * 1000))):
+                if fd == self.box.watch:
+                    raise Cancelled
+                if fd == self.tool_fd:
+                    running = False
+                elif not self._drain(fd):
+                    poll.unregister(fd)
+        self.ended = time.monotonic()
+
+    def _expire(self, now: float) -> None:
+        """Time is up: the harness's fault only if its command was in fact running."""
+        self.ended = now
+        if self.init is None or not _has_children(self.init):
+            raise SandboxStartFailed("the sandbox tool did not start the command in time")
+        self.overdue = True
+
+    def _drain(self, fd: int) -> bool:
+        """Read once from a pipe; False at its end."""
+        chunk = os.read(fd, _CHUNK)
+        name = self.pipes[fd]
+        if name == "status":
+            self.status += chunk
+            self._read_status()
+        else:
+            (self.out if name == "out" else self.err).add(chunk)
+        return bool(chunk)
+
+    def _read_status(self) -> None:
+        *lines, rest = bytes(self.status).split(b"\n")
+        self.status = bytearray(rest)
+        for line in lines:
+            facts = json.loads(line)
+            if "child-pid" in facts:
+                self.init = int(facts["child-pid"])
+                try:
+                    self.init_fd = os.pidfd_open(self.init)
+                except ProcessLookupError:
+                    self.init_fd = None
+                self.box.started(self.init)
+            if "exit-code" in facts:
+                self.exit_code = int(facts["exit-code"])
+
+    def kill(self) -> None:
+        """Kill PID 1 (and so its namespace) and the tool, sweep the group, prove that all are gone."""
+        until = time.monotonic() + KILL_SECONDS
+        for fd in (self.init_fd, self.tool_fd if self.tool_fd >= 0 else None):
+            if fd is not None:
+                _signal(fd)
+        if self.tool_fd < 0:
+            self.tool_fd = os.pidfd_open(self.pid)
+            _signal(self.tool_fd)
+        if not select.select([self.tool_fd], [], [], KILL_SECONDS)[0]:
+            raise ProcessesRemain("the sandbox tool outlived its kill")
+        os.waitpid(self.pid, 0)
+        # PID 1 of a namespace ends only after every other process of it has been reaped.
+        if self.init_fd is not None and not select.select([self.init_fd], [], [], KILL_SECONDS)[0]:
+            raise ProcessesRemain("PID 1 of the sandbox outlived its kill")
+        if self.box.group is not None and not self.box.group.kill(max(0.1, until - time.monotonic())):
+            raise ProcessesRemain("the control group is not empty")
+        self._drain_rest()
+
+    def _drain_rest(self) -> None:
+        """What is left in the pipes when all writers are gone; bounded by the pipes' size."""
+        for fd in self.pipes:
+            os.set_blocking(fd, False)
+            try:
+                while self._drain(fd):
+                    pass
+            except BlockingIOError:
+                continue
+
+    def close(self) -> None:
+        for fd in (*self.pipes, self.tool_fd, self.init_fd):
+            if fd is not None and fd >= 0:
+                os.close(fd)
+
+
+def _has_children(pid: int) -> bool:
+    try:
+        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_text().strip())
+    except OSError:
+        return False
+
+
+def _signal(fd: int) -> None:
+    try:
+        signal.pidfd_send_signal(fd, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _grow(fd: int) -> None:
+    try:
+        fcntl.fcntl(fd, _F_SETPIPE_SZ, _PIPE_BYTES)
+    except OSError:
+        pass

@@ -1,0 +1,280 @@
+"""The bubblewrap backend, as a worker sees it: `run_episode` and `run_grader`.
+
+The work is done in a child of this worker's keeper (see `keeper`); this side sends the request, watches
+over it with a deadline of its own, and turns the answer into an `Outcome`. Safe to call from threads.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evaluation.sandbox import files, grading, rootfs, runtime, seccomp, spec, stage, wire
+from evaluation.sandbox.box import KILL_SECONDS, START_SECONDS
+from evaluation.sandbox.episode import SNAPSHOT
+from evaluation.sandbox.spec import (
+    REPLY_BYTES,
+    Ending,
+    GradeOutcome,
+    GradeSpec,
+    InfrastructureFault,
+    KeeperLost,
+    Outcome,
+    RunSpec,
+    SandboxUnavailable,
+)
+
+# What staging, killing and the snapshot may take beyond the harness's own time before we give up.
+SLACK_SECONDS = START_SECONDS + KILL_SECONDS + 30.0
+_HELLO_SECONDS = 20.0
+_FAULTS = {kind.__name__: kind for kind in (*spec.InfrastructureFault.__subclasses__(), files.BadArchive)}
+_BOOT = "import sys; sys.path.insert(0, sys.argv[2]); from evaluation.sandbox.keeper import main; main(int(sys.argv[1]))"
+
+
+def run_episode(spec: RunSpec, workdir: Path) -> Outcome:
+    """Run one attempt; `workdir` (existing, private to it) receives the snapshot.
+
+    Raises InfrastructureFault when nothing may be scored; by then no process of the attempt is left.
+    """
+    return default_backend().run_episode(spec, workdir)
+
+
+def run_grader(spec: GradeSpec) -> GradeOutcome:
+    """Grade one snapshot in a sandbox of its own. Raises InfrastructureFault as `run_episode` does."""
+    return default_backend().run_grader(spec)
+
+
+@cache
+def default_backend() -> Backend:
+    """The backend of this process: bwrap from PATH, the runtime in the platform's state directory."""
+    return Backend(runtime.ensure(runtime.default_base()))
+
+
+class Backend:
+    """Makes sandboxes with one interpreter copy and one bwrap binary."""
+
+    def __init__(self, copies: runtime.Runtime, bwrap: str | None = None) -> None:
+        found = bwrap or shutil.which("bwrap")
+        if found is None:
+            raise SandboxUnavailable("bwrap is not on PATH: install the package bubblewrap")
+        self.copies = copies
+        self.bwrap = os.path.realpath(found)
+        self._filter = seccomp.compile_filter()
+        self._lock = threading.Lock()
+        self._keeper: _Keeper | None = None
+
+    def run_episode(self, spec: RunSpec, workdir: Path) -> Outcome:
+        """See the function of this name."""
+        request = {
+            "kind": "episode",
+            "command": list(spec.command),
+            "harness_dir": os.path.abspath(spec.harness_dir),
+            "workdir": os.path.abspath(workdir),
+            "workspace_tar": os.path.abspath(spec.workspace_tar)
+            if isinstance(spec.workspace_tar, Path)
+            else None,
+            "python": str(self.copies.python),
+            "seed": spec.seed,
+            "budget_seconds": spec.budget_seconds,
+            "budget_steps": spec.budget_steps,
+            "budget_tokens": spec.budget_tokens,
+            "limits": asdict(spec.limits),
+        }
+        workspace = b"" if isinstance(spec.workspace_tar, Path) else spec.workspace_tar
+        blobs = [spec.instruction, *spec.turns, workspace]
+        seconds = min(spec.budget_seconds, spec.limits.seconds)
+        answer, (stdout, stderr, reply) = self._ask(request, blobs, seconds + SLACK_SECONDS)
+        return Outcome(
+            ending=Ending(answer["ending"]),
+            which_budget=answer["which_budget"],
+            exit_code=answer["exit_code"],
+            turn=answer["turn"],
+            seconds=answer["seconds"],
+            stdout=stdout,
+            stderr=stderr,
+            stdout_truncated=answer["stdout_truncated"],
+            stderr_truncated=answer["stderr_truncated"],
+            snapshot=Path(workdir) / SNAPSHOT,
+            snapshot_truncated=answer["snapshot_truncated"],
+            reply=reply if answer["has_reply"] else None,
+            reply_truncated=answer["reply_truncated"],
+            refused=tuple(answer["refused"]),
+            limit_hits=tuple(answer["limit_hits"]),
+            oom_kills=answer["oom_kills"],
+            isolation=rootfs.ISOLATION,
+            manifest=self.manifest(spec),
+        )
+
+    def run_grader(self, spec: GradeSpec, command: tuple[str, ...] = grading.GRADER) -> GradeOutcome:
+        """See the function of this name; another `command` is for the self-test's probes only."""
+        request = {
+            "kind": "grade",
+            "command": list(command),
+            "snapshot": os.path.abspath(spec.snapshot),
+            "python": str(self.copies.python),
+            "grader": str(self.copies.grader),
+            "has_reply": spec.reply is not None,
+            "scripts": list(spec.scripts),
+            "seconds": spec.seconds,
+        }
+        blobs = [spec.rules_json, spec.reply or b"", *spec.scripts.values()]
+        answer, (reward, _, stderr) = self._ask(request, blobs, spec.seconds + SLACK_SECONDS)
+        fault = answer["fault"]
+        return GradeOutcome(None if fault else reward, fault, answer["exit_code"], answer["seconds"], stderr)
+
+    def manifest(self, spec: RunSpec) -> dict[str, object]:
+        """The effective value of every limit, and what enforces it."""
+        label = self.keeper().label
+        return {
+            **asdict(spec.limits),
+            "seconds": min(spec.budget_seconds, spec.limits.seconds),
+            "tmp_bytes": rootfs.TMP_BYTES,
+            "shm_bytes": rootfs.SHM_BYTES,
+            "reply_bytes": REPLY_BYTES,
+            "workspace_inodes": stage.INODES,
+            "snapshot_files": files.MAX_FILES,
+            "backend": "bubblewrap",
+            "isolation": rootfs.ISOLATION,
+            "cgroup": label,
+            "memory_bound": "cgroup" if "memory" in label else "rlimit of each process",
+            "pids_bound": "cgroup" if "pids" in label else "rlimit of the user",
+            "cpus_bound": "cgroup" if "cpu" in label else "none",
+            "runtime": self.copies.digest,
+        }
+
+    def keeper(self) -> _Keeper:
+        """This process's keeper, started on first use, after a fork and after it was lost."""
+        with self._lock:
+            if self._keeper is None or not self._keeper.usable():
+                self._keeper = _Keeper.start(self.bwrap, self._filter)
+            return self._keeper
+
+    def close(self) -> None:
+        """End the keeper and everything below it; the next call starts another."""
+        with self._lock:
+            if self._keeper is not None:
+                self._keeper.close()
+                self._keeper = None
+
+    def _ask(
+        self, request: dict[str, Any], blobs: list[bytes], seconds: float
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        """Send one request and wait for its answer, at most `seconds`."""
+        ours, theirs = socket.socketpair()
+        watched = _Watched()
+        with ours, watched:
+            with theirs:
+                self.keeper().hand_over(theirs)
+            ours.settimeout(seconds)
+            try:
+                wire.send(ours, request, blobs)
+                while True:
+                    head, out = wire.receive(ours)
+                    if "answer" in head:
+                        return head["answer"], out
+                    if "fault" in head:
+                        raise _FAULTS.get(head["fault"], InfrastructureFault)(head["text"])
+                    watched.add(*head.values())
+            except (OSError, EOFError) as fault:
+                watched.kill()
+                raise KeeperLost("the episode's process is gone or did not answer in time") from fault
+
+
+class _Watched:
+    """Process descriptors of one episode: its process, and PID 1 of each of its sandboxes."""
+
+    def __init__(self) -> None:
+        self._fds: list[int] = []
+
+    def __enter__(self) -> _Watched:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd in self._fds:
+            os.close(fd)
+
+    def add(self, pid: int) -> None:
+        try:
+            self._fds.append(os.pidfd_open(pid))
+        except ProcessLookupError:
+            return
+
+    def kill(self) -> None:
+        """Kill them and wait until they are gone, so that a retry starts beside nothing."""
+        for fd in self._fds:
+            try:
+                signal.pidfd_send_signal(fd, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        for fd in self._fds:
+            select.select([fd], [], [], KILL_SECONDS)
+
+
+@dataclass(slots=True)
+class _Keeper:
+    """The worker's handle on its keeper process."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    owner: int
+    label: str
+
+    @classmethod
+    def start(cls, bwrap: str, program: bytes) -> _Keeper:
+        """Start a keeper with an empty environment. Raises SandboxUnavailable when it does not answer."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        root = str(Path(__file__).resolve().parents[2])
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _BOOT, str(theirs.fileno()), root],
+            env={},
+            cwd="/",
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        theirs.close()
+        ours.settimeout(_HELLO_SECONDS)
+        try:
+            body = os.fsencode(bwrap) + b"\0" + program
+            ours.send(str(len(body)).encode() + b"\n" + body)
+            label = ours.recv(1 << 12)
+        except OSError:
+            label = b""
+        if not label:
+            process.kill()
+            process.wait()
+            ours.close()
+            raise SandboxUnavailable("the keeper process did not start")
+        return cls(process, ours, os.getpid(), label.decode())
+
+    def usable(self) -> bool:
+        """False in a forked child (the keeper is its parent's) and after the keeper's end."""
+        return self.owner == os.getpid() and self.process.poll() is None
+
+    def hand_over(self, sock: socket.socket) -> None:
+        """Give the keeper one episode's socket; raises KeeperLost when it is gone."""
+        try:
+            socket.send_fds(self.control, [b"e"], [sock.fileno()])
+        except OSError as fault:
+            raise KeeperLost("the keeper process is gone") from fault
+
+    def close(self) -> None:
+        """Close its socket, which ends it, and wait."""
+        self.control.close()
+        if self.owner == os.getpid():
+            try:
+                self.process.wait(_HELLO_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()

@@ -1,0 +1,249 @@
+"""Control groups for sandboxes: version 1, version 2 where it is delegated, or none.
+
+One group per keeper, one child group per episode in it. What the host does not allow is left out and
+reported; rlimits (see `box`) then bound single processes only.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.sandbox.spec import Limits
+
+_PREFIX = "lingee-"
+_PERIOD = 100_000  # microseconds of one CPU accounting period
+# bubblewrap's own two processes (the outer one and PID 1) are in the group as well.
+LAUNCHER_PIDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One control group; `dirs` maps a controller to its directory (all the same in version 2)."""
+
+    version: int
+    dirs: dict[str, Path]
+
+    def limit(self, limits: Limits) -> None:
+        """Set memory, process and CPU limits. Raises OSError when the kernel refuses one."""
+        quota = str(int(limits.cpus * _PERIOD))
+        pids = str(limits.pids + LAUNCHER_PIDS)
+        memory = str(limits.memory_bytes)
+        if self.version == 1:
+            wanted = [("memory", "memory.limit_in_bytes", memory), ("pids", "pids.max", pids)]
+            wanted += [("memory", "memory.memsw.limit_in_bytes", memory)]
+            wanted += [("cpu", "cpu.cfs_quota_us", quota)]
+        else:
+            wanted = [("memory", "memory.max", memory), ("pids", "pids.max", pids)]
+            wanted += [("memory", "memory.swap.max", "0"), ("memory", "memory.oom.group", "1")]
+            wanted += [("cpu", "cpu.max", f"{quota} {_PERIOD}")]
+        optional = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"}
+        for controller, name, value in wanted:
+            if controller in self.dirs and not (name in optional and not self._has(controller, name)):
+                (self.dirs[controller] / name).write_text(value)
+
+    def _has(self, controller: str, name: str) -> bool:
+        return (self.dirs[controller] / name).exists()
+
+    def places(self) -> tuple[Path, ...]:
+        """The distinct directories, in a fixed order."""
+        return tuple(dict.fromkeys(self.dirs.values()))
+
+    def join(self) -> None:
+        """Move the calling process in (called between fork and exec)."""
+        for place in self.places():
+            fd = os.open(place / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+            os.write(fd, b"0")
+            os.close(fd)
+
+    def members(self) -> set[int]:
+        """Process ids in the group now; empty when it no longer exists."""
+        found: set[int] = set()
+        for place in self.places():
+            try:
+                found.update(int(line) for line in (place / "cgroup.procs").read_text().split())
+            except OSError as fault:
+                if fault.errno not in (errno.ENOENT, errno.ENODEV):
+                    raise
+        return found
+
+    def kill(self, seconds: float) -> bool:
+        """Kill until the group is empty; False when something is left after `seconds`."""
+        until = time.monotonic() + seconds
+        while members := self.members():
+            for pid in members:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.002)
+        return True
+
+    def oom_kills(self) -> int:
+        """How many processes the kernel killed for memory in this group."""
+        name = "memory.oom_control" if self.version == 1 else "memory.events"
+        return self._counter("memory", name, "oom_kill")
+
+    def pids_refused(self) -> int:
+        """How many forks the process limit refused."""
+        return self._counter("pids", "pids.events", "max")
+
+    def _counter(self, controller: str, name: str, key: str) -> int:
+        if controller not in self.dirs:
+            return 0
+        try:
+            lines = (self.dirs[controller] / name).read_text().splitlines()
+        except FileNotFoundError:
+            return 0
+        return next((int(line.split()[1]) for line in lines if line.split()[0] == key), 0)
+
+    def remove(self) -> None:
+        """Delete the (empty) group; a group that is gone already is fine."""
+        for place in self.places():
+            for _ in range(50):
+                try:
+                    place.rmdir()
+                    break
+                except FileNotFoundError:
+                    break
+                except OSError as fault:
+                    if fault.errno != errno.EBUSY:
+                        raise
+                    time.sleep(0.002)
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """Where this keeper may make groups; version 0 when it may not."""
+
+    version: int
+    dirs: dict[str, Path]
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        return tuple(sorted(self.dirs))
+
+    @property
+    def label(self) -> str:
+        if not self.dirs:
+            return "no cgroup"
+        return f"cgroup v{self.version} ({', '.join(self.controllers)})"
+
+    def group(self, name: str) -> Group | None:
+        """Handle of the episode group called `name`, made or not; None without control groups."""
+        if not self.dirs:
+            return None
+        return Group(self.version, {key: place / name for key, place in self.dirs.items()})
+
+    def make(self, name: str, limits: Limits) -> Group | None:
+        """Make an episode's group with its limits."""
+        group = self.group(name)
+        if group is not None:
+            for place in group.places():
+                place.mkdir(exist_ok=True)
+            group.limit(limits)
+        return group
+
+    def close(self) -> None:
+        """Kill and remove every group of this keeper, then its own."""
+        for place in dict.fromkeys(self.dirs.values()):
+            _remove_tree(self.version, place)
+
+
+def open_hierarchy() -> Hierarchy:
+    """Find what this process may use, sweep groups of dead keepers, make this keeper's own group."""
+    name = f"{_PREFIX}{os.getpid()}-{_started(os.getpid())}"
+    unified = dict(_own_places(version=2))
+    if unified:
+        place = _delegate(unified[""])
+        if place is not None:
+            _sweep(2, place)
+            own = place / name
+            own.mkdir()
+            (own / "cgroup.subtree_control").write_text("+memory +pids")
+            dirs = {"memory": own, "pids": own}
+            if "cpu" in (own / "cgroup.controllers").read_text().split():
+                (own / "cgroup.subtree_control").write_text("+cpu")
+                dirs["cpu"] = own
+            return Hierarchy(2, dirs)
+    dirs = {}
+    for controller, place in _own_places(version=1):
+        if controller in ("memory", "pids", "cpu"):
+            try:
+                _sweep(1, place)
+                (place / name).mkdir()
+            except OSError:
+                continue
+            dirs[controller] = place / name
+    return Hierarchy(1 if dirs else 0, dirs)
+
+
+def _delegate(place: Path) -> Path | None:
+    """A version 2 directory with memory and pids whose processes were moved to a leaf, or None.
+
+    The kernel allows controllers only below a group that holds no processes itself.
+    """
+    if place.name == _PREFIX + "main":
+        place = place.parent
+    try:
+        if not {"memory", "pids"} <= set((place / "cgroup.controllers").read_text().split()):
+            return None
+        leaf = place / (_PREFIX + "main")
+        leaf.mkdir(exist_ok=True)
+        for pid in (place / "cgroup.procs").read_text().split():
+            (leaf / "cgroup.procs").write_text(pid)
+        available = (place / "cgroup.controllers").read_text().split()
+        wanted = [name for name in ("memory", "pids", "cpu") if name in available]
+        (place / "cgroup.subtree_control").write_text(" ".join("+" + name for name in wanted))
+    except OSError:
+        return None
+    return place
+
+
+def _own_places(version: int) -> Iterator[tuple[str, Path]]:
+    """(controller, directory of the calling process) for each mounted hierarchy; "" in version 2."""
+    paths: dict[str, str] = {}
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        paths.update(dict.fromkeys(names.split(","), path))
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, right = line.split(" - ", 1)
+        root, target = left.split()[3:5]
+        kind, _, options = right.split()[:3]
+        if kind != ("cgroup" if version == 1 else "cgroup2"):
+            continue
+        for name in options.split(",") if version == 1 else [""]:
+            if name in paths:
+                inside = paths[name].removeprefix(root if root != "/" else "")
+                yield name, Path(target) / inside.lstrip("/")
+
+
+def _started(pid: int) -> str:
+    """The start time of a process in clock ticks: with the id it names a process for ever."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def _sweep(version: int, place: Path) -> None:
+    """Remove groups left by keepers that were killed."""
+    for child in place.glob(_PREFIX + "*-*"):
+        pid, _, started = child.name.removeprefix(_PREFIX).partition("-")
+        try:
+            alive = _started(int(pid)) == started
+        except (OSError, ValueError):
+            alive = False
+        if not alive:
+            _remove_tree(version, child)
+
+
+def _remove_tree(version: int, place: Path) -> None:
+    for child in [*(entry for entry in place.glob("*") if entry.is_dir()), place]:
+        group = Group(version, {"": child})
+        group.kill(2.0)
+        group.remove()

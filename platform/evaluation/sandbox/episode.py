@@ -1,0 +1,171 @@
+"""One episode in its own process: stage, turns, snapshot. Answers with plain data for `Outcome`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.sandbox import files, rootfs
+from evaluation.sandbox.box import Box, Ended, Host, Output
+from evaluation.sandbox.cgroups import Group, Hierarchy
+from evaluation.sandbox.spec import REPLY_BYTES, Ending, Limits
+from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
+
+SNAPSHOT = "snapshot.tar"
+_FOLDERS = ("workspace", "home", "reply")
+
+
+@dataclass(slots=True)
+class Episode:
+    """State of one attempt while it runs; `request` is the worker's message (see `bubblewrap`)."""
+
+    request: dict[str, Any]
+    blobs: list[bytes]
+    host: Host
+    hierarchy: Hierarchy
+    watch: int
+    started: Callable[[int], None]
+    limits: Limits = field(init=False)
+    out: Output = field(init=False)
+    err: Output = field(init=False)
+    hits: dict[str, None] = field(default_factory=dict)
+    seconds: float = 0.0
+    turn: int = 0
+    exit_code: int | None = 0
+
+    def __post_init__(self) -> None:
+        self.limits = Limits(**self.request["limits"])
+        self.out, self.err = (Output(self.limits.stdout_bytes) for _ in range(2))
+
+    def run(self) -> tuple[dict[str, Any], list[bytes]]:
+        """Run every turn and return (answer, blobs: stdout, stderr, reply)."""
+        group = self.hierarchy.make(f"e-{os.getpid()}", self.limits)
+        workdir = os.open(self.request["workdir"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            identity = enter_namespace()
+            stage = self._prepare(identity)
+            overdue = self._play(
+                stage, Box(self._host(identity), self.limits, group, self.watch, self.started), group
+            )
+            return self._answer(stage, workdir, overdue, group.oom_kills() if group else 0)
+        finally:
+            os.close(workdir)
+            if group is not None:
+                group.kill(2.0)
+                group.remove()
+
+    def _host(self, identity: Identity) -> Host:
+        return Host(self.host.bwrap, self.host.filter, identity.drop_uid)
+
+    def _prepare(self, identity: Identity) -> Stage:
+        """Texts of turn 1, the harness and the workspace, in place and owned by the sandbox's uid."""
+        workspace: Path | bytes = self.blobs[-1]
+        if self.request["workspace_tar"]:
+            workspace = Path(self.request["workspace_tar"])
+            workspace = workspace.read_bytes()
+        binds = {"python": Path(self.request["python"]), "harness": Path(self.request["harness_dir"])}
+        stage = Stage(binds)
+        stage.folder("task")
+        stage.folder("task/turns")
+        stage.write("task/instruction.md", self.blobs[0])
+        stage.limited("files", self.limits.workspace_bytes)
+        for name in _FOLDERS:
+            stage.folder(f"files/{name}", identity.owner)
+        files.unpack(
+            workspace, stage.path("files/workspace"), identity.owner, max_bytes=self.limits.workspace_bytes
+        )
+        return stage
+
+    def _play(self, stage: Stage, box: Box, group: Group | None) -> bool:
+        """Start the command once per turn; True when the time ran out.
+
+        A turn that ends with an error does not end the episode: the next one is a start of its own. A
+        limit that bit does, because the next turn could not be trusted to start.
+        """
+        turns = 1 + len(self.blobs) - 2
+        budget = min(self.request["budget_seconds"], self.limits.seconds)
+        for self.turn in range(1, turns + 1):
+            if self.turn > 1:
+                stage.write(f"task/turns/turn_{self.turn}.md", self.blobs[self.turn - 1])
+            for name in _FOLDERS:
+                stage.path(f"files/{name}").chmod(0o755)
+            ended = box.run(
+                self._arguments(stage, turns),
+                tuple(self.request["command"]),
+                max(0.0, budget - self.seconds),
+                self.out,
+                self.err,
+            )
+            self.seconds += ended.seconds
+            self._note(ended, stage, group)
+            if ended.overdue or self.hits:
+                return ended.overdue
+        return False
+
+    def _arguments(self, stage: Stage, turns: int) -> list[str]:
+        arguments = rootfs.base_arguments(stage.path("python"))
+        arguments += ["--ro-bind", str(stage.path("harness")), "/harness"]
+        arguments += ["--ro-bind", str(stage.path("task")), "/task"]
+        for name, inside in zip(_FOLDERS, ("/workspace", rootfs.HOME, "/reply"), strict=True):
+            arguments += ["--bind", str(stage.path(f"files/{name}")), inside]
+        variables = rootfs.environment() | {
+            "EPISODE_SEED": str(self.request["seed"]),
+            "TURN": str(self.turn),
+            "TURNS": str(turns),
+            "REPLY_FILE": "/reply/reply.md",
+            "BUDGET_SECONDS": f"{self.request['budget_seconds']:g}",
+            "BUDGET_STEPS": str(self.request["budget_steps"]),
+            "BUDGET_TOKENS": str(self.request["budget_tokens"]),
+        }
+        return arguments + rootfs.closing_arguments(variables, "/workspace")
+
+    def _note(self, ended: Ended, stage: Stage, group: Group | None) -> None:
+        """Record exit code and the limits that bit, both seen from outside."""
+        if ended.exit_code is None:
+            self.exit_code = None
+        elif self.exit_code == 0:
+            self.exit_code = ended.exit_code
+        if ended.out_of_memory:
+            self.hits["memory"] = None
+        if group is not None and group.pids_refused():
+            self.hits["pids"] = None
+        if is_full(stage.path("files")):
+            self.hits["disk"] = None
+
+    def _answer(
+        self, stage: Stage, workdir: int, overdue: bool, oom_kills: int
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
+            found = files.take(stage.path("files/workspace"), out, max_bytes=self.limits.workspace_bytes)
+        if found.largest >= self.limits.file_bytes:
+            self.hits["file"] = None
+        reply, reply_truncated = files.read_regular(stage.path("files/reply/reply.md"), REPLY_BYTES)
+        answer = {
+            "ending": self._ending(overdue).value,
+            "which_budget": "seconds" if overdue else None,
+            "exit_code": self.exit_code,
+            "turn": self.turn,
+            "seconds": self.seconds,
+            "stdout_truncated": self.out.truncated,
+            "stderr_truncated": self.err.truncated,
+            "snapshot_truncated": found.truncated,
+            "has_reply": reply is not None,
+            "reply_truncated": reply_truncated,
+            "refused": found.refused,
+            "limit_hits": list(self.hits),
+            "oom_kills": oom_kills,
+        }
+        return answer, [bytes(self.out.kept), bytes(self.err.kept), reply or b""]
+
+    def _ending(self, overdue: bool) -> Ending:
+        """Time first, then limits, then the exit code; nothing the harness printed has a say."""
+        if overdue:
+            return Ending.BUDGET_EXHAUSTED
+        if self.hits:
+            return Ending.LIMIT_EXCEEDED
+        return Ending.CRASHED if self.exit_code != 0 else Ending.FINISHED

@@ -1,0 +1,190 @@
+"""Moves files into and out of a sandbox's file system; trusts neither names nor kinds nor sizes.
+
+Snapshot: regular files only, in sorted order, with fixed times and owners, so equal trees give equal bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from evaluation.sandbox.spec import InfrastructureFault
+
+MAX_FILES = 10_000
+MAX_ENTRIES = 20_000
+MAX_DEPTH = 64
+MAX_REFUSALS = 1_000
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DIR_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class BadArchive(InfrastructureFault):
+    """An archive the platform itself stored holds something it must not."""
+
+    code = "bad_archive"
+
+
+def unpack(source: Path | bytes, target: Path, owner: int, *, max_bytes: int) -> None:
+    """Unpack a tar (any compression) of regular files and folders into `target`, owned by `owner`.
+
+    Raises BadArchive on any other kind of entry, an unsafe name or more than `max_bytes`; nothing
+    outside `target` is created.
+    """
+    stream: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    left = max_bytes
+    made: set[str] = set()
+    try:
+        with stream, tarfile.open(fileobj=stream, mode="r|*", errors="surrogateescape") as archive:
+            for number, entry in enumerate(archive):
+                name = entry.name.removeprefix("./").rstrip("/")
+                if name in ("", "."):
+                    continue
+                left -= entry.size
+                if (
+                    number > MAX_ENTRIES
+                    or left < 0
+                    or not _safe(name)
+                    or not (entry.isreg() or entry.isdir())
+                ):
+                    raise BadArchive("entry refused")
+                _make_folders(target, name if entry.isdir() else os.path.dirname(name), owner, made)
+                if entry.isreg():
+                    _write_entry(archive, entry, target / name, owner)
+    except (tarfile.TarError, EOFError, OSError) as fault:
+        raise BadArchive("archive cannot be unpacked") from fault
+
+
+def _safe(name: str) -> bool:
+    parts = name.split("/")
+    return len(parts) <= MAX_DEPTH and all(part not in ("", ".", "..") for part in parts) and "\0" not in name
+
+
+def _make_folders(target: Path, name: str, owner: int, made: set[str]) -> None:
+    if not name or name in made:
+        return
+    _make_folders(target, os.path.dirname(name), owner, made)
+    path = target / name
+    path.mkdir(mode=0o755, exist_ok=True)
+    os.chown(path, owner, owner, follow_symlinks=False)
+    made.add(name)
+
+
+def _write_entry(archive: tarfile.TarFile, entry: tarfile.TarInfo, path: Path, owner: int) -> None:
+    content = archive.extractfile(entry)
+    assert content is not None
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o755 if entry.mode & 0o100 else 0o644)
+    with open(fd, "wb") as out:
+        while chunk := content.read(1 << 20):
+            out.write(chunk)
+        os.fchown(fd, owner, owner)
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What `take` found: `refused` lines, whether anything was left out for size, the largest file."""
+
+    refused: list[str] = field(default_factory=list)
+    truncated: bool = False
+    files: int = 0
+    bytes: int = 0
+    largest: int = 0
+    entries: int = 0
+
+    def refuse(self, why: str, name: str) -> None:
+        if len(self.refused) < MAX_REFUSALS:
+            shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+            self.refused.append(f"{why} {shown}")
+
+
+def take(source: Path, out: IO[bytes], *, max_bytes: int) -> Snapshot:
+    """Write a tar of the regular files below `source` to `out`. Call only when no process is left."""
+    found = Snapshot()
+    root = os.open(source, _DIR_FLAGS)
+    try:
+        # GNU format keeps names of any bytes as they are.
+        with tarfile.open(
+            fileobj=out, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape"
+        ) as archive:
+            for name, fd, facts in _walk(root, "", 0, found):
+                if found.files >= MAX_FILES or found.bytes + facts.st_size > max_bytes:
+                    found.truncated = True
+                    found.refuse("size", name)
+                    continue
+                found.files += 1
+                found.bytes += facts.st_size
+                found.largest = max(found.largest, facts.st_size)
+                entry = tarfile.TarInfo(name)
+                entry.size, entry.mode = facts.st_size, 0o644
+                with open(fd, "rb", closefd=False) as content:
+                    archive.addfile(entry, content)
+    finally:
+        os.close(root)
+    return found
+
+
+def _walk(folder: int, prefix: str, depth: int, found: Snapshot) -> Iterator[tuple[str, int, os.stat_result]]:
+    """Yield (name, open descriptor, facts) of acceptable files, in sorted order; record the others."""
+    with os.scandir(folder) as entries:
+        names = []
+        for entry in entries:
+            found.entries += 1
+            if found.entries > MAX_ENTRIES:
+                found.truncated = True
+                break
+            names.append(entry.name)
+    for name in sorted(names, key=os.fsencode):
+        shown = prefix + name
+        facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISDIR(facts.st_mode):
+            if depth + 1 >= MAX_DEPTH:
+                found.refuse("depth", shown)
+                continue
+            inner = os.open(name, _DIR_FLAGS, dir_fd=folder)
+            try:
+                yield from _walk(inner, shown + "/", depth + 1, found)
+            finally:
+                os.close(inner)
+        elif why := _refusal(facts):
+            found.refuse(why, shown)
+        else:
+            fd = os.open(name, _READ_FLAGS, dir_fd=folder)
+            try:
+                yield shown, fd, facts
+            finally:
+                os.close(fd)
+
+
+def _refusal(facts: os.stat_result) -> str | None:
+    mode = facts.st_mode
+    if stat.S_ISLNK(mode):
+        return "link"
+    if stat.S_ISFIFO(mode):
+        return "fifo"
+    if stat.S_ISSOCK(mode):
+        return "socket"
+    if not stat.S_ISREG(mode):
+        return "device"
+    return "setuid" if mode & (stat.S_ISUID | stat.S_ISGID) else None
+
+
+def read_regular(path: Path, limit: int) -> tuple[bytes | None, bool]:
+    """(first `limit` bytes, whether there were more) of a regular file; (None, False) if it is not one."""
+    try:
+        fd = os.open(path, _READ_FLAGS)
+    except OSError as fault:
+        if fault.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENOTDIR):
+            return None, False
+        raise
+    with open(fd, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None, False
+        content = stream.read(limit + 1)
+    return content[:limit], len(content) > limit

@@ -1,0 +1,73 @@
+"""What the inside of a sandbox looks like: fixed neutral paths, names and environment.
+
+The embedded default shows the host's /usr read-only and the platform's copy of the interpreter under
+/opt/python; everything else is made here. Returned as bubblewrap arguments, which travel over a file
+descriptor so that no host path stands in a command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+ISOLATION = "embedded, not the official root"
+HOME = "/home/agent"
+UID = 1000
+TMP_BYTES = 128 << 20
+SHM_BYTES = 64 << 20
+_ETC_OF_HOST = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
+
+
+def base_arguments(python: Path) -> list[str]:
+    """Namespaces, root file system, /proc, /dev, /tmp and /dev/shm. `python` as `runtime.ensure` made it."""
+    arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    arguments += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    arguments += ["--uid", str(UID), "--gid", str(UID), "--hostname", "sandbox"]
+    arguments += ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        arguments += _top(name)
+    arguments += ["--ro-bind", str(python / "etc"), "/etc"]
+    for path in _ETC_OF_HOST:
+        if Path(path).exists():
+            arguments += ["--ro-bind", path, path]
+    arguments += ["--ro-bind", str(python), "/opt/python"]
+    # /proc/sys again, read-only: where the kernel uid were 0 it would be the host's settings.
+    arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+    arguments += ["--perms", "1777", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]
+    arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]
+    return arguments
+
+
+def _top(name: str) -> list[str]:
+    path = Path("/") / name
+    if path.is_symlink():
+        return ["--symlink", str(path.readlink()), str(path)]
+    return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
+
+
+def closing_arguments(environment: Mapping[str, str], directory: str) -> list[str]:
+    """Seal what bubblewrap itself leaves writable and unbounded, set environment and directory."""
+    arguments = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", directory]
+    for name, value in environment.items():
+        arguments += ["--setenv", name, value]
+    return arguments
+
+
+def environment() -> dict[str, str]:
+    """The variables every command finds, whatever it runs for."""
+    return {
+        "PATH": "/opt/python/bin:/usr/local/bin:/usr/bin:/bin",
+        "HOME": HOME,
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+    }
+
+
+ETC_FILES = {
+    "passwd": f"root:x:0:0:root:/:/bin/false\nagent:x:{UID}:{UID}:agent:{HOME}:/bin/sh\n",
+    "group": f"root:x:0:\nagent:x:{UID}:\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    "hostname": "sandbox\n",
+}
+ETC_MOUNT_POINTS = {"ld.so.cache": "file", "alternatives": "dir", "fonts": "dir"}
