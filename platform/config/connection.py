@@ -13,16 +13,11 @@ from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 
-from embedded.environment import ROLES_WITHOUT_SEALED_KEY
+from embedded.environment import KEY_HOLDERS
 from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
 
 TEST_ROLE = "test"
 ROLES = (*DATABASE_ROLES, TEST_ROLE)
-#: Which processes hold which key of the vault.
-KEY_HOLDERS = {
-    "VAULT_KEY_WORKER": frozenset({"execute", "sealed", TEST_ROLE}),
-    "VAULT_KEY_SEALED": frozenset({"sealed", TEST_ROLE}),
-}
 
 
 @dataclass(frozen=True)
@@ -117,12 +112,13 @@ def celery_broker(redis_url: str) -> str:
 
 
 __all__ = [
+    "KEY_HOLDERS",
     "ROLES",
-    "ROLES_WITHOUT_SEALED_KEY",
     "Connection",
     "Store",
     "celery_broker",
     "current",
     "django_database",
     "secret",
+    "vault_key",
 ]

@@ -9,22 +9,25 @@ from typing import Any
 
 from embedded.state import ensure_secrets
 
-#: Roles whose processes cannot open held-out packs or the artefacts of held-out runs.
-ROLES_WITHOUT_SEALED_KEY = frozenset({"web"})
-_FROM_SECRETS = ("SECRET_KEY", "VAULT_KEY_WEB", "VAULT_KEY_SEALED")
+#: Which processes hold which key of the vault; `test` stands for several roles at once.
+KEY_HOLDERS = {
+    "VAULT_KEY_WORKER": frozenset({"execute", "sealed", "test"}),
+    "VAULT_KEY_SEALED": frozenset({"sealed", "test"}),
+}
+_SECRETS = ("SECRET_KEY", *KEY_HOLDERS)
 _DATABASE_PREFIX = "DATABASE_URL"
 
 
 def role_environment(connection: Mapping[str, Any], role: str, folder: Path) -> dict[str, str]:
     """This process's environment with the addresses and secrets of `role` in place of its own."""
-    held = {
-        **ensure_secrets(folder),
-        **{name: os.environ[name] for name in _FROM_SECRETS if name in os.environ},
+    held = {**ensure_secrets(folder), **{name: os.environ[name] for name in _SECRETS if name in os.environ}}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _SECRETS and not name.startswith(_DATABASE_PREFIX)
     }
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_DATABASE_PREFIX)}
-    environment.update({name: held[name] for name in _FROM_SECRETS})
-    if role in ROLES_WITHOUT_SEALED_KEY:
-        environment.pop("VAULT_KEY_SEALED")
+    allowed = [name for name in _SECRETS if name not in KEY_HOLDERS or role in KEY_HOLDERS[name]]
+    environment.update({name: held[name] for name in allowed})
     store = connection.get("s3", {})
     environment.update(
         {

@@ -5,8 +5,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from config import connection as servers
 from config.settings.logs import configure_logging
 from config.settings.queues import *  # noqa: F403
@@ -116,7 +114,8 @@ CRISPY_TEMPLATE_PACK = "bootstrap5"
 # --- languages and time --------------------------------------------------------------------------
 USE_I18N = True
 LANGUAGE_CODE = "zh-hans"
-LANGUAGES = [("zh-hans", _("简体中文")), ("en", _("English"))]
+#: Each language by its own name, which is not translated.
+LANGUAGES = [("zh-hans", "简体中文"), ("en", "English")]
 LOCALE_PATHS = [ROOT / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"

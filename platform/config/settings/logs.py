@@ -8,6 +8,10 @@ from typing import Any
 import structlog
 
 
+#: Libraries that write a line for each call or message; only their warnings are kept.
+QUIET = ("botocore", "boto3", "urllib3", "kombu", "celery.app.trace", "django_structlog.celery")
+
+
 def configure_logging() -> dict[str, Any]:
     """Set up structlog and return Django's LOGGING; LINGEE_LOG_FORMAT is `json` or `plain` (default)."""
     shared: list[Any] = [
@@ -42,8 +46,5 @@ def configure_logging() -> dict[str, Any]:
         "formatters": {"line": formatter},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": os.environ.get("LINGEE_LOG_LEVEL", "INFO")},
-        "loggers": {
-            name: {"level": "WARNING"}
-            for name in ("botocore", "boto3", "urllib3", "kombu", "amqp", "celery.app.trace")
-        },
+        "loggers": {name: {"level": "WARNING"} for name in QUIET},
     }
