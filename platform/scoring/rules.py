@@ -214,10 +214,18 @@ class _Loader:
         for values in (expected or (), includes, excludes):
             if len(values) > MAX_EXPECTED:
                 raise fields.error("expected", f"more than {MAX_EXPECTED} values")
+            self._check_entries(fields, at, values)
         return SetOf(at, expected, includes, excludes, fields.flag("partial"))
 
     def _ranking(self, fields: Fields) -> Check:
-        return Ranking(self._many(fields), _some(fields, "expected"))
+        at, expected = self._many(fields), _some(fields, "expected")
+        self._check_entries(fields, at, expected)
+        return Ranking(at, expected)
+
+    def _check_entries(self, fields: Fields, at: ColumnAt | DocumentAt, values: tuple[str, ...]) -> None:
+        if isinstance(at, ColumnAt) and self.tables[at.table].columns[at.column] is ColumnType.NUMBER:
+            for value in values:
+                _number(fields, value)
 
     def _document(self, fields: Fields) -> Check:
         at = self._at(fields)
@@ -318,19 +326,23 @@ def _document_value(value: object, where: str) -> Expected:
 
 
 def _expected_number(fields: Fields, unit: str | None) -> Quantity | Special:
-    text = fields.text("expected")
-    try:
-        number = read_number(text)
-    except NotANumber:
-        raise fields.error("expected", f"must be a decimal string or cannot_compute, got {text!r}") from None
-    if number is Special.MISSING:
-        raise fields.error("expected", "must be a decimal string or cannot_compute, got a mark for missing")
+    number = _number(fields, fields.text("expected"))
     if isinstance(number, Special) or unit is None:
         return number
     stated = canonical_text(unit)
     if number.unit not in (None, stated):
         raise fields.error("expected", f"states the unit {number.unit!r}, the rule {unit!r}")
     return Quantity(number.value, stated)
+
+
+def _number(fields: Fields, text: str) -> Quantity | Special:
+    try:
+        number = read_number(text)
+    except NotANumber:
+        number = Special.MISSING
+    if number is Special.MISSING:
+        raise fields.error("expected", f"must be a decimal string or cannot_compute, got {text!r}")
+    return number
 
 
 def _tolerance(fields: Fields) -> Tolerance:

@@ -39,6 +39,8 @@ _TABLE: dict[str, tuple[str, Decimal]] = {
     for dimension, sizes in _DIMENSIONS.items()
     for name, size in sizes.items()
 }
+# A rule that states no unit means 元 and ratios; "3天" is simply 3.
+_COUNTED_BARE = frozenset({"money", "ratio"})
 _HEADER = re.compile(r"^(?P<base>.+?)\s*[(\[【](?:单位\s*:\s*)?(?P<unit>[^()\[\]【】]{1,12})[)\]】]$")
 
 
@@ -50,21 +52,23 @@ def is_known(unit: str) -> bool:
 def factor(unit: str | None, *, into: str | None) -> Decimal | None:
     """What a number in `unit` is multiplied with to stand in `into`; None where the two do not convert.
 
-    A side that states no unit takes the other's, except that a bare number is never a percentage by itself:
-    none into "%" reads the number as a ratio (0.123 is 12.3 %).
+    A number without a unit takes the wanted one, except that it is never a percentage by itself: into "%" it
+    is read as a ratio (0.123 is 12.3 %). Where none is wanted, money turns into 元, percentages into ratios.
     """
     if unit == into:
         return Decimal(1)
     if unit is None:
-        return Decimal(1) / _TABLE[into][1] if into is not None and _is_ratio(into) else Decimal(1)
+        return Decimal(1) / _TABLE[into][1] if into is not None and is_ratio(into) else Decimal(1)
     if into is None:
-        return _TABLE[unit][1] if unit in _TABLE else Decimal(1)
+        dimension, size = _TABLE.get(unit, ("", Decimal(1)))
+        return size if dimension in _COUNTED_BARE else Decimal(1)
     if unit not in _TABLE or into not in _TABLE or _TABLE[unit][0] != _TABLE[into][0]:
         return None
     return _TABLE[unit][1] / _TABLE[into][1]
 
 
-def _is_ratio(unit: str) -> bool:
+def is_ratio(unit: str) -> bool:
+    """Whether the unit is a share of one, as % is."""
     return unit in _TABLE and _TABLE[unit][0] == "ratio"
 
 

@@ -167,16 +167,3 @@ def same_number(found: Quantity, expected: Quantity, tolerance: Tolerance = EXAC
     if tolerance.relative is not None:
         room = _CONTEXT.multiply(tolerance.relative, abs(target.value))
     return abs(_CONTEXT.subtract(value, target.value)) <= room
-
-
-def same_value(left: str, right: str) -> bool:
-    """Same text, or both numbers and equal: for cells that may be either."""
-    if same_text(left, right):
-        return True
-    try:
-        one, two = read_number(left), read_number(right)
-    except NotANumber:
-        return False
-    if isinstance(one, Special) or isinstance(two, Special):
-        return one is two and one is Special.CANNOT_COMPUTE
-    return same_number(one, two)
