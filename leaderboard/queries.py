@@ -45,8 +45,10 @@ class PolicyRow:
     label: str
     value: int
     profile: str
+    profile_label: str
     valid_from: datetime
     in_force: bool
+    is_future: bool
 
 
 def current_version() -> TaskSetVersion | None:
@@ -74,7 +76,17 @@ def policy_rows(version: TaskSetVersion) -> list[PolicyRow]:
         ours = [row for row in rows if row.rule == rule.value]
         ruling = next((row for row in ours if row.valid_from <= now), None)
         found += [
-            PolicyRow(row.rule, str(rule.label), row.value, row.profile, row.valid_from, row is ruling) for row in ours
+            PolicyRow(
+                rule=row.rule,
+                label=str(rule.label),
+                value=row.value,
+                profile=row.profile,
+                profile_label=str(QuotaPolicy.Profile(row.profile).label),
+                valid_from=row.valid_from,
+                in_force=row is ruling,
+                is_future=row.valid_from > now,
+            )
+            for row in ours
         ]
     return found
 

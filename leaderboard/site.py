@@ -144,13 +144,12 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("submissions:home", _("Home")),
             ("submissions:harnesses", _("Harnesses")),
             ("submissions:submissions", _("Submissions")),
-            ("accounts:tokens", _("Tokens")),
-            ("accounts:organisation", _("Organisation")),
+            ("submissions:tokens", _("Tokens")),
+            ("accounts:organisation", _("Organisation and account")),
         ]
     if area == "accounts":
         return [
             ("accounts:organisation", _("Organisation")),
-            ("accounts:tokens", _("Tokens")),
             ("account_email", _("E-mail addresses")),
             ("account_change_password", _("Password")),
             ("mfa_index", _("Two-step sign-in")),

@@ -82,3 +82,11 @@ KINDS: dict[str, dict[str, Look]] = {
 def look(kind: str, state: str) -> Look:
     """The look of a state; an unknown one is shown as it is, in the calm tone."""
     return KINDS[kind].get(state) or Look("calm", "ring", state)
+
+
+#: Why a refusal names no date.
+NO_DATE: dict[str, Any] = {
+    "next_task_set_version": _("No date: the count starts anew with the next task-set version."),
+    "when_the_submission_in_flight_ends": _("No date: possible as soon as the submission in flight has ended."),
+    "not_a_matter_of_time": _("No date: this does not pass by waiting."),
+}

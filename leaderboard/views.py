@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from benchmark.models import Domain, PublicTask, TaskSetVersion
 from leaderboard import queries, times, words
 from leaderboard.forms import TimeZoneForm
-from submissions.problems import catalogue
+from submissions.problems import Entry, catalogue, entry, sentence
+from submissions.problems.catalogue import FAULT_WORDS
 
 YEAR = 365 * 24 * 3600  # seconds
 
@@ -82,16 +83,18 @@ def task_facts(task: PublicTask) -> Mapping[str, Any]:
 
 @require_safe
 def problem_list(request: HttpRequest) -> HttpResponse:
-    return render(request, "leaderboard/problems.html", {"problems": catalogue.entries()})
+    return render(request, "leaderboard/problems.html", {"problems": list(catalogue().values())})
 
 
 @require_safe
 def problem_page(request: HttpRequest, code: str) -> HttpResponse:
     """What one problem code means and what to do about it."""
-    found = catalogue.find(code)
-    if found is None:
-        raise Http404
-    return render(request, "leaderboard/problem.html", {"problem": found})
+    try:
+        found: Entry = entry(code)
+    except KeyError:
+        raise Http404 from None
+    context = {"problem": found, "fault": FAULT_WORDS[found.fault], "sentence": sentence(code, {})}
+    return render(request, "leaderboard/problem.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -73,3 +73,9 @@ def interval_strip(row: charts.Row) -> SafeString:
 def short(digest: str) -> str:
     """The first twelve characters of a digest."""
     return str(digest)[:12]
+
+
+@register.simple_tag
+def no_date(reason: str) -> Any:
+    """Why there is no instant from which it would be allowed, in words."""
+    return statuses.NO_DATE.get(str(reason), reason)

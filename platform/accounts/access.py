@@ -1,0 +1,86 @@
+"""Who may open a page: decorators for views. Every decision reads the database, so a suspension bites at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
+
+from accounts.models import Membership
+from accounts.queries import membership_of
+
+View = Callable[..., HttpResponse]
+CONSOLE_ROLES = ("console", "test")
+
+
+class MemberRequest(HttpRequest):
+    """A request whose person is a member of an organisation; for type checkers only."""
+
+    membership: Membership
+
+
+def never_cached(response: HttpResponse) -> HttpResponse:
+    """Nothing of a person's pages is kept by browsers or anything between."""
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def _stopped(request: HttpRequest) -> HttpResponse | None:
+    """The answer to a stranger or a suspended person; None where the person may go on."""
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path(), login_url="account_login")
+    if getattr(request.user, "is_suspended", False) or not request.user.is_active:
+        return never_cached(render(request, "accounts/suspended.html", status=403))
+    return None
+
+
+
+def person_page(view: View) -> View:
+    """For anyone signed in whose account is live."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return _stopped(request) or never_cached(view(request, *args, **kwargs))
+
+    return guarded
+
+
+def member_page(view: View) -> View:
+    """For members of an organisation; sets `request.membership`. Others are led to create or join one."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if stopped := _stopped(request):
+            return stopped
+        membership = membership_of(request.user)  # type: ignore[arg-type]
+        if membership is None:
+            messages.info(request, _("These pages belong to an organisation. Create yours first."))
+            return redirect("accounts:organisation")
+        request.membership = membership  # type: ignore[attr-defined]
+        return never_cached(view(request, *args, **kwargs))
+
+    return guarded
+
+
+def staff_page(view: View) -> View:
+    """For staff, in the console's own process only: elsewhere, and for others, there is no such page."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if settings.LINGEE_ROLE not in CONSOLE_ROLES:
+            raise Http404
+        if stopped := _stopped(request):
+            return stopped
+        if not getattr(request.user, "is_staff", False):
+            raise Http404
+        return never_cached(view(request, *args, **kwargs))
+
+    return guarded

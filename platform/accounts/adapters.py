@@ -1,0 +1,58 @@
+"""How allauth signs people up and in here: with an audit event, never while suspended, and on to the right area."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import get_language
+
+from accounts import events
+from accounts.models import User
+from accounts.queries import membership_of
+from accounts.services import actor_for
+from audit import log
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Named by ACCOUNT_ADAPTER."""
+
+    def format_email_subject(self, subject: str) -> str:
+        return f"[Lingee Bench] {subject}"
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:  # noqa: FBT001, FBT002
+        """Creates the account and its event in one transaction."""
+        user.language = get_language() or user.language
+        if not commit:
+            return super().save_user(request, user, form, commit=False)
+        with transaction.atomic():
+            saved: User = super().save_user(request, user, form, commit=True)
+            log.append(events.UserCreated(subject=saved.pseudonym), by=actor_for(saved, channel="web"))
+        return saved
+
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
+        """A suspended person gets no session, and is told why."""
+        if user.is_suspended:
+            return redirect("accounts:suspended")
+        answer: HttpResponse | None = super().pre_login(request, user, **kwargs)
+        return answer
+
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Staff to the console where this process has one, members to their area, others to create theirs."""
+        user = request.user
+        if not isinstance(user, User):
+            return reverse("leaderboard:overview")
+        if user.is_staff and (console := _console()):
+            return console
+        return reverse("submissions:home" if membership_of(user) else "accounts:organisation")
+
+
+def _console() -> str:
+    try:
+        return reverse("console:submissions")
+    except NoReverseMatch:
+        return ""

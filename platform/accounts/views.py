@@ -1,0 +1,47 @@
+"""A person's own pages: their organisation, and what a suspended account sees."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts import queries, services
+from accounts.access import never_cached, person_page
+from accounts.forms import OrganisationForm
+from accounts.models import Membership, User
+
+
+def signed_in(request: HttpRequest) -> User:
+    """The person of this request; the guards have made sure there is one."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def membership_in(request: HttpRequest) -> Membership:
+    """The membership that `member_page` found."""
+    found: Membership = request.membership  # type: ignore[attr-defined]
+    return found
+
+
+@require_safe
+def suspended(request: HttpRequest) -> HttpResponse:
+    return never_cached(render(request, "accounts/suspended.html", status=403))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@person_page
+def organisation(request: HttpRequest) -> HttpResponse:
+    """The person's organisation and what happens next; the form to create one where there is none."""
+    user = signed_in(request)
+    membership = queries.membership_of(user)
+    if membership is not None:
+        members = membership.organisation.memberships.select_related("user").order_by("created_at")
+        return render(request, "accounts/organisation.html", {"membership": membership, "members": members})
+    form = OrganisationForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        services.create_organisation(
+            form.cleaned_data["name"], owner=user, by=services.actor_for(user, channel="web")
+        )
+        return redirect("accounts:organisation")
+    return render(request, "accounts/organisation_new.html", {"form": form})
