@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from config import connection as servers
+from config.settings.environment import ENV
 from config.settings.logs import configure_logging
 from config.settings.queues import *  # noqa: F403
 from config.settings.queues import broker_settings
@@ -43,6 +44,12 @@ S3_REGION = CONNECTION.store.region
 S3_BUCKET_QUARANTINE = "quarantine"
 S3_BUCKET_PACKAGES = "packages"
 S3_BUCKET_SEALED = "sealed"
+
+# --- workers -------------------------------------------------------------------------------------
+#: Seconds a claim holds without renewal; a worker renews three times within it.
+LEASE_SECONDS = ENV.float("LINGEE_LEASE_SECONDS", default=60.0)
+#: Each worker's private folder lies below; nothing in it outlives the worker.
+WORK_DIR = STATE_DIR / "work"
 
 # --- applications --------------------------------------------------------------------------------
 #: Ours, from the bottom layer to the top; imports go only towards the front of this list.

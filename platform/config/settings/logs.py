@@ -7,7 +7,6 @@ from typing import Any
 
 import structlog
 
-
 #: Libraries that write a line for each call or message; only their warnings are kept.
 QUIET = ("botocore", "boto3", "urllib3", "kombu", "celery.app.trace", "django_structlog.celery")
 
