@@ -40,7 +40,7 @@ TASK_COLUMNS = (
 class Executor:
     """One worker process's hands. `place` is its private folder; nothing in it outlives the process."""
 
-    def __init__(self, worker: str, place: Path, runtime: bubblewrap.Sandbox) -> None:
+    def __init__(self, worker: str, place: Path, runtime: bubblewrap.Backend) -> None:
         self.worker = worker
         self._actor = Actor(kind="worker", id=worker)
         self._sandbox = runtime

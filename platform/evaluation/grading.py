@@ -67,7 +67,7 @@ def read_reward(data: bytes, ending: str) -> Reward:
 class Grader:
     """One grade worker's hands; the second sandbox holds rules and snapshot, and no vendor process."""
 
-    def __init__(self, worker: str, place: Path, sandbox: bubblewrap.Sandbox, version: str) -> None:
+    def __init__(self, worker: str, place: Path, sandbox: bubblewrap.Backend, version: str) -> None:
         self.worker = worker
         self._sandbox = sandbox
         self._assets = AssetCache(place / "assets")
@@ -117,7 +117,7 @@ class Grader:
                     if name.startswith(GRADING) and name.endswith(".py")
                 },
             )
-            outcome = self._sandbox.run_grader(spec, folder)
+            outcome = self._sandbox.run_grader(spec)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         if outcome.reward is None:

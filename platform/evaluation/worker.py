@@ -23,7 +23,7 @@ from evaluation.claims import Claim
 from evaluation.executing import Executor
 from evaluation.grading import Grader
 from evaluation.models import WorkerReport
-from evaluation.sandbox import bubblewrap, runtime, selftest
+from evaluation.sandbox import bubblewrap, selftest
 
 logger = structlog.get_logger(__name__)
 
@@ -44,8 +44,7 @@ class Hands:
         self.place = Path(settings.WORK_DIR) / self.name
         self.place.mkdir(parents=True, mode=0o711)
         atexit.register(shutil.rmtree, self.place, ignore_errors=True)
-        self.copies = runtime.ensure(Path(settings.RUNTIME_DIR))
-        self.sandbox = bubblewrap.Sandbox(self.copies)
+        self.sandbox = bubblewrap.default_backend()
         self.report = selftest.run(self.sandbox)
         self._record()
         threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
@@ -97,7 +96,7 @@ def executor() -> Executor:
 @lru_cache(maxsize=1)
 def grader() -> Grader:
     mine = hands("grade")
-    return Grader(mine.name, mine.place, mine.sandbox, mine.copies.digest)
+    return Grader(mine.name, mine.place, mine.sandbox, mine.sandbox.copies.digest)
 
 
 def work(

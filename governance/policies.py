@@ -1,0 +1,27 @@
+"""Rules of governance, without a database."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+RELEASABLE = ("grading", "incomplete")
+
+
+def next_tick(after: datetime, tick_seconds: int) -> datetime:
+    """The first release tick later than `after`; ticks are whole multiples of `tick_seconds` since the Unix epoch."""
+    seconds = int(after.timestamp())
+    return after.replace(microsecond=0) + timedelta(seconds=tick_seconds - seconds % tick_seconds)
+
+
+def may_release(
+    *, state: str, run_state: str, missing: int, ended_at: datetime | None, tick_seconds: int, now: datetime
+) -> bool:
+    """Whether all numbers of a submission may be shown now: graded through, nothing missing, on a tick.
+
+    What is missing is run again first, or kept by the vendor's choice, which leads to the state `incomplete`.
+    """
+    if state not in RELEASABLE or run_state != "ended" or ended_at is None:
+        return False
+    if state == "grading" and missing:
+        return False
+    return now >= next_tick(ended_at, tick_seconds)

@@ -1,0 +1,118 @@
+"""Reads of what was released. Visibility of a submission is decided by `submissions.queries`; here it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from benchmark.models import Domain, TaskSetVersion
+from config import clock
+from evaluation.models import EvaluationRun
+from governance.models import DomainAggregate, Release, ReleasePolicy
+from submissions.models import Submission
+
+
+@dataclass(frozen=True)
+class DomainRow:
+    """One line of a result: points on the 1-point grid with half width, or why there are none."""
+
+    domain: str
+    value: int | None
+    h: int | None
+    status: str
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True)
+class ReleasedResult:
+    """A released result, as every surface shows it."""
+
+    submission_id: UUID
+    domains: tuple[DomainRow, ...]
+    enterprise: DomainRow
+    coverage: str
+    is_complete: bool
+    released_at: datetime
+    policy_label: str
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def row(self, domain: str) -> DomainRow:
+        return next(row for row in self.domains if row.domain == domain)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The one machine form: API and exports."""
+
+        def line(row: DomainRow) -> dict[str, Any]:
+            shown: dict[str, Any] = {"value": row.value, "h": row.h, "status": row.status}
+            return shown if row.low is None else {**shown, "low": row.low, "high": row.high}
+
+        return {
+            "submission": str(self.submission_id),
+            "domains": {row.domain: line(row) for row in self.domains},
+            "enterprise": line(self.enterprise),
+            "coverage": self.coverage,
+            "complete": self.is_complete,
+            "released_at": self.released_at.isoformat(),
+            "policy": self.policy_label,
+            "versions": self.versions,
+        }
+
+
+def policy_at(task_set_id: UUID, at: datetime) -> ReleasePolicy:
+    """The release policy in force; raises ReleasePolicy.DoesNotExist where none was set."""
+    rows = ReleasePolicy.objects.filter(task_set_id=task_set_id, valid_from__lte=at)
+    return rows.order_by("valid_from").reverse()[:1].get()
+
+
+def current_policy(task_set: TaskSetVersion) -> ReleasePolicy | None:
+    rows = ReleasePolicy.objects.filter(task_set=task_set, valid_from__lte=clock.now())
+    return rows.order_by("-valid_from").first()
+
+
+def due_for_release() -> list[Submission]:
+    """Submissions that are graded through and not released yet, oldest first; the service decides each."""
+    rows = Submission.objects.filter(
+        state__in=(Submission.State.GRADING, Submission.State.INCOMPLETE),
+        held_out_run__state=EvaluationRun.State.ENDED,
+        release__isnull=True,
+    )
+    return list(rows.order_by("id"))
+
+
+def released_result(submission: Submission) -> ReleasedResult | None:
+    """What was released of a submission that the caller may see; None before its release."""
+    return next(iter(released_results([submission])), None)
+
+
+def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
+    """The same for several, in their order, without those not released."""
+    rows = Release.objects.filter(submission__in=submissions).select_related("policy").prefetch_related("domains")
+    found = {row.submission_id: _result(row) for row in rows}
+    return [found[submission.id] for submission in submissions if submission.id in found]
+
+
+def _result(release: Release) -> ReleasedResult:
+    by_domain = {row.domain: row for row in release.domains.all()}
+    return ReleasedResult(
+        submission_id=release.submission_id,
+        domains=tuple(_row(by_domain[domain]) for domain in Domain if domain in by_domain),
+        enterprise=DomainRow(
+            "enterprise",
+            release.enterprise_value,
+            release.enterprise_h,
+            "reported" if release.enterprise_value is not None else "not_reportable",
+        ),
+        coverage=release.coverage,
+        is_complete=release.is_complete,
+        released_at=release.released_at,
+        policy_label=release.policy.profile,
+        versions=release.versions,
+    )
+
+
+def _row(row: DomainAggregate) -> DomainRow:
+    return DomainRow(row.domain, row.value, row.half_width, row.status, row.low, row.high)
