@@ -7,6 +7,7 @@ deadline and proves that nothing is left.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -49,6 +50,14 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Streams:
+    """Standard output and standard error of an episode, all turns together."""
+
+    out: Output
+    err: Output
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """How this keeper makes sandboxes. `drop_uid` is the real uid to take on, None to keep ours."""
 
@@ -77,13 +86,11 @@ class Box:
     watch: int
     started: Callable[[int], None]
 
-    def run(
-        self, arguments: list[str], command: tuple[str, ...], seconds: float, out: Output, err: Output
-    ) -> Ended:
+    def run(self, arguments: list[str], command: tuple[str, ...], seconds: float, streams: Streams) -> Ended:
         """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
         began = time.monotonic()
         oom_before = self.group.oom_kills() if self.group else 0
-        run = _Run(self, *self._spawn(arguments, command), began, began + seconds, out, err)
+        run = _Run(self, *self._spawn(arguments, command), began, began + seconds, streams)
         try:
             run.wait()
         finally:
@@ -91,7 +98,7 @@ class Box:
             run.close()
         out_of_memory = bool(self.group and self.group.oom_kills() > oom_before)
         if run.exit_code is None and not run.overdue and not out_of_memory:
-            said = bytes(err.kept[-500:]).decode("utf-8", "backslashreplace")
+            said = bytes(streams.err.kept[-500:]).decode("utf-8", "backslashreplace")
             raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
         return Ended(None if run.overdue else run.exit_code, run.overdue, run.ended - began, out_of_memory)
 
@@ -137,7 +144,7 @@ class Box:
             signal.signal(number, signal.SIG_DFL)
         kernel.die_with_parent()
         kernel.no_new_privileges()
-        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *command], {})
+        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *command], {})  # noqa: S606
 
     def _set_rlimits(self) -> None:
         """Bounds of single processes; of all of them where the group cannot bound them."""
@@ -167,8 +174,7 @@ class _Run:
     pipes: dict[int, str]
     began: float
     deadline: float
-    out: Output
-    err: Output
+    streams: Streams
     status: bytearray = field(default_factory=bytearray)
     init: int | None = None
     init_fd: int | None = None
@@ -214,7 +220,7 @@ class _Run:
             self.status += chunk
             self._read_status()
         else:
-            (self.out if name == "out" else self.err).add(chunk)
+            (self.streams.out if name == "out" else self.streams.err).add(chunk)
         return bool(chunk)
 
     def _read_status(self) -> None:
@@ -275,14 +281,10 @@ def _has_children(pid: int) -> bool:
 
 
 def _signal(fd: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(fd, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _grow(fd: int) -> None:
-    try:
+    with contextlib.suppress(OSError):  # over the user's allowance: the default size works too
         fcntl.fcntl(fd, _F_SETPIPE_SZ, _PIPE_BYTES)
-    except OSError:
-        pass

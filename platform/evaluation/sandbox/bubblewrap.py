@@ -38,7 +38,10 @@ from evaluation.sandbox.spec import (
 SLACK_SECONDS = START_SECONDS + KILL_SECONDS + 30.0
 _HELLO_SECONDS = 20.0
 _FAULTS = {kind.__name__: kind for kind in (*spec.InfrastructureFault.__subclasses__(), files.BadArchive)}
-_BOOT = "import sys; sys.path.insert(0, sys.argv[2]); from evaluation.sandbox.keeper import main; main(int(sys.argv[1]))"
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[2]); "
+    "from evaluation.sandbox.keeper import main; main(int(sys.argv[1]))"
+)
 
 
 def run_episode(spec: RunSpec, workdir: Path) -> Outcome:
@@ -75,14 +78,13 @@ class Backend:
 
     def run_episode(self, spec: RunSpec, workdir: Path) -> Outcome:
         """See the function of this name."""
+        tar = spec.workspace_tar
         request = {
             "kind": "episode",
             "command": list(spec.command),
-            "harness_dir": os.path.abspath(spec.harness_dir),
-            "workdir": os.path.abspath(workdir),
-            "workspace_tar": os.path.abspath(spec.workspace_tar)
-            if isinstance(spec.workspace_tar, Path)
-            else None,
+            "harness_dir": str(spec.harness_dir.absolute()),
+            "workdir": str(workdir.absolute()),
+            "workspace_tar": str(tar.absolute()) if isinstance(tar, Path) else None,
             "python": str(self.copies.python),
             "seed": spec.seed,
             "budget_seconds": spec.budget_seconds,
@@ -90,7 +92,7 @@ class Backend:
             "budget_tokens": spec.budget_tokens,
             "limits": asdict(spec.limits),
         }
-        workspace = b"" if isinstance(spec.workspace_tar, Path) else spec.workspace_tar
+        workspace = b"" if isinstance(tar, Path) else tar
         blobs = [spec.instruction, *spec.turns, workspace]
         seconds = min(spec.budget_seconds, spec.limits.seconds)
         answer, (stdout, stderr, reply) = self._ask(request, blobs, seconds + SLACK_SECONDS)
@@ -120,12 +122,13 @@ class Backend:
         request = {
             "kind": "grade",
             "command": list(command),
-            "snapshot": os.path.abspath(spec.snapshot),
+            "snapshot": str(spec.snapshot.absolute()),
             "python": str(self.copies.python),
             "grader": str(self.copies.grader),
             "has_reply": spec.reply is not None,
             "scripts": list(spec.scripts),
             "seconds": spec.seconds,
+            "limits": asdict(spec.limits),
         }
         blobs = [spec.rules_json, spec.reply or b"", *spec.scripts.values()]
         answer, (reward, _, stderr) = self._ask(request, blobs, spec.seconds + SLACK_SECONDS)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from evaluation.sandbox import files, rootfs
-from evaluation.sandbox.box import Box, Ended, Host, Output
+from evaluation.sandbox.box import Box, Ended, Host, Output, Streams
 from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.spec import REPLY_BYTES, Ending, Limits
 from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
@@ -30,8 +29,7 @@ class Episode:
     watch: int
     started: Callable[[int], None]
     limits: Limits = field(init=False)
-    out: Output = field(init=False)
-    err: Output = field(init=False)
+    streams: Streams = field(init=False)
     hits: dict[str, None] = field(default_factory=dict)
     seconds: float = 0.0
     turn: int = 0
@@ -39,7 +37,7 @@ class Episode:
 
     def __post_init__(self) -> None:
         self.limits = Limits(**self.request["limits"])
-        self.out, self.err = (Output(self.limits.stdout_bytes) for _ in range(2))
+        self.streams = Streams(Output(self.limits.stdout_bytes), Output(self.limits.stdout_bytes))
 
     def run(self) -> tuple[dict[str, Any], list[bytes]]:
         """Run every turn and return (answer, blobs: stdout, stderr, reply)."""
@@ -48,18 +46,15 @@ class Episode:
         try:
             identity = enter_namespace()
             stage = self._prepare(identity)
-            overdue = self._play(
-                stage, Box(self._host(identity), self.limits, group, self.watch, self.started), group
-            )
+            host = Host(self.host.bwrap, self.host.filter, identity.drop_uid)
+            box = Box(host, self.limits, group, self.watch, self.started)
+            overdue = self._play(stage, box, group)
             return self._answer(stage, workdir, overdue, group.oom_kills() if group else 0)
         finally:
             os.close(workdir)
             if group is not None:
                 group.kill(2.0)
                 group.remove()
-
-    def _host(self, identity: Identity) -> Host:
-        return Host(self.host.bwrap, self.host.filter, identity.drop_uid)
 
     def _prepare(self, identity: Identity) -> Stage:
         """Texts of turn 1, the harness and the workspace, in place and owned by the sandbox's uid."""
@@ -93,13 +88,8 @@ class Episode:
                 stage.write(f"task/turns/turn_{self.turn}.md", self.blobs[self.turn - 1])
             for name in _FOLDERS:
                 stage.path(f"files/{name}").chmod(0o755)
-            ended = box.run(
-                self._arguments(stage, turns),
-                tuple(self.request["command"]),
-                max(0.0, budget - self.seconds),
-                self.out,
-                self.err,
-            )
+            left = max(0.0, budget - self.seconds)
+            ended = box.run(self._arguments(stage, turns), tuple(self.request["command"]), left, self.streams)
             self.seconds += ended.seconds
             self._note(ended, stage, group)
             if ended.overdue or self.hits:
@@ -140,7 +130,7 @@ class Episode:
         self, stage: Stage, workdir: int, overdue: bool, oom_kills: int
     ) -> tuple[dict[str, Any], list[bytes]]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
+        with os.fdopen(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
             found = files.take(stage.path("files/workspace"), out, max_bytes=self.limits.workspace_bytes)
         if found.largest >= self.limits.file_bytes:
             self.hits["file"] = None
@@ -151,8 +141,8 @@ class Episode:
             "exit_code": self.exit_code,
             "turn": self.turn,
             "seconds": self.seconds,
-            "stdout_truncated": self.out.truncated,
-            "stderr_truncated": self.err.truncated,
+            "stdout_truncated": self.streams.out.truncated,
+            "stderr_truncated": self.streams.err.truncated,
             "snapshot_truncated": found.truncated,
             "has_reply": reply is not None,
             "reply_truncated": reply_truncated,
@@ -160,7 +150,7 @@ class Episode:
             "limit_hits": list(self.hits),
             "oom_kills": oom_kills,
         }
-        return answer, [bytes(self.out.kept), bytes(self.err.kept), reply or b""]
+        return answer, [bytes(self.streams.out.kept), bytes(self.streams.err.kept), reply or b""]
 
     def _ending(self, overdue: bool) -> Ending:
         """Time first, then limits, then the exit code; nothing the harness printed has a say."""

@@ -54,7 +54,7 @@ def unpack(source: Path | bytes, target: Path, owner: int, *, max_bytes: int) ->
                     or not (entry.isreg() or entry.isdir())
                 ):
                     raise BadArchive("entry refused")
-                _make_folders(target, name if entry.isdir() else os.path.dirname(name), owner, made)
+                _make_folders(target, name if entry.isdir() else name.rpartition("/")[0], owner, made)
                 if entry.isreg():
                     _write_entry(archive, entry, target / name, owner)
     except (tarfile.TarError, EOFError, OSError) as fault:
@@ -69,7 +69,7 @@ def _safe(name: str) -> bool:
 def _make_folders(target: Path, name: str, owner: int, made: set[str]) -> None:
     if not name or name in made:
         return
-    _make_folders(target, os.path.dirname(name), owner, made)
+    _make_folders(target, name.rpartition("/")[0], owner, made)
     path = target / name
     path.mkdir(mode=0o755, exist_ok=True)
     os.chown(path, owner, owner, follow_symlinks=False)
@@ -81,7 +81,7 @@ def _write_entry(archive: tarfile.TarFile, entry: tarfile.TarInfo, path: Path, o
     assert content is not None
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(path, flags, 0o755 if entry.mode & 0o100 else 0o644)
-    with open(fd, "wb") as out:
+    with os.fdopen(fd, "wb") as out:
         while chunk := content.read(1 << 20):
             out.write(chunk)
         os.fchown(fd, owner, owner)
@@ -123,7 +123,7 @@ def take(source: Path, out: IO[bytes], *, max_bytes: int) -> Snapshot:
                 found.largest = max(found.largest, facts.st_size)
                 entry = tarfile.TarInfo(name)
                 entry.size, entry.mode = facts.st_size, 0o644
-                with open(fd, "rb", closefd=False) as content:
+                with os.fdopen(fd, "rb", closefd=False) as content:
                     archive.addfile(entry, content)
     finally:
         os.close(root)
@@ -183,7 +183,7 @@ def read_regular(path: Path, limit: int) -> tuple[bytes | None, bool]:
         if fault.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENOTDIR):
             return None, False
         raise
-    with open(fd, "rb") as stream:
+    with os.fdopen(fd, "rb") as stream:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None, False
         content = stream.read(limit + 1)

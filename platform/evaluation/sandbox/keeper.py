@@ -15,15 +15,16 @@ import socket
 import sys
 from typing import Any
 
-from evaluation.sandbox import grading, kernel, wire
+from evaluation.sandbox import kernel, wire
 from evaluation.sandbox.box import Cancelled, Host
 from evaluation.sandbox.cgroups import Hierarchy, open_hierarchy
 from evaluation.sandbox.episode import Episode
+from evaluation.sandbox.grading import Grading
 from evaluation.sandbox.spec import InfrastructureFault
 
 
 def main(fd: int) -> None:
-    """Serve until the worker closes `fd`, a SOCK_SEQPACKET socket each message of which carries one socket."""
+    """Serve until the worker closes `fd`: a SOCK_SEQPACKET socket, each message carries one socket."""
     control = socket.socket(fileno=fd)
     greeting, rest = control.recv(1 << 16), b""
     size, _, rest = greeting.partition(b"\n")
@@ -43,11 +44,11 @@ def main(fd: int) -> None:
     children: set[int] = set()
     try:
         while True:
-            ready = select.select([control, wake], [], [])[0]
+            ready = select.select([control.fileno(), wake], [], [])[0]
             if wake in ready:
                 os.read(wake, 4096)
                 _reap(children, hierarchy)
-            if control in ready and not _accept(control, host, hierarchy, children):
+            if control.fileno() in ready and not _accept(control, host, hierarchy, children):
                 return
     finally:
         for pid in children:
@@ -106,13 +107,13 @@ def _serve(worker: socket.socket, host: Host, hierarchy: Hierarchy) -> None:
         if request["kind"] == "episode":
             answer, out = Episode(request, blobs, host, hierarchy, worker.fileno(), started).run()
         else:
-            answer, out = grading.grade(request, blobs, host, hierarchy, worker.fileno(), started)
+            answer, out = Grading(request, blobs, host, hierarchy, worker.fileno(), started).run()
         wire.send(worker, {"answer": answer}, out)
     except Cancelled:
         return
     except InfrastructureFault as fault:
         _tell(worker, {"fault": type(fault).__name__, "text": str(fault)})
-    except Exception as fault:  # whatever it was, it was ours: the worker retries the attempt
+    except Exception as fault:  # noqa: BLE001 (whatever it was, it was ours: the attempt is retried)
         _tell(worker, {"fault": "InfrastructureFault", "text": f"{type(fault).__name__}: {fault}"})
 
 

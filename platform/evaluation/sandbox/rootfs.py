@@ -33,8 +33,8 @@ def base_arguments(python: Path) -> list[str]:
     arguments += ["--ro-bind", str(python), "/opt/python"]
     # /proc/sys again, read-only: where the kernel uid were 0 it would be the host's settings.
     arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-    arguments += ["--perms", "1777", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]
-    arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]
+    arguments += ["--perms", "1777", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 (inside)
+    arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 (inside)
     return arguments
 
 

@@ -172,9 +172,9 @@ def _prune(_directory: str, names: list[str]) -> set[str]:
 
 
 def _copy_with_time(source: str, target: str) -> None:
-    """Copy bytes and time stamp only: compiled files stay valid, odd permission bits do not come along."""
+    """Copy bytes and times only: compiled files stay valid, odd permission bits do not come along."""
     shutil.copyfile(source, target)
-    facts = os.stat(source)
+    facts = Path(source).stat()
     os.utime(target, ns=(facts.st_atime_ns, facts.st_mtime_ns))
 
 
@@ -186,7 +186,7 @@ def _relative_search_path(binary: bytes, library: Path) -> bytes:
 
 def _open_to_all(target: Path) -> None:
     for folder, _, files in os.walk(target):
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         for name in files:
             path = Path(folder, name)
             if not path.is_symlink():

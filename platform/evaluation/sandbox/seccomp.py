@@ -57,17 +57,16 @@ semget semop semtimedop sendmmsg sendmsg sendto setsockopt shmat shmctl shmdt sh
 """
 ALLOWED = tuple(" ".join((_FILES, _PROCESSES, _MEMORY, _TIME_AND_WAITING, _MESSAGES)).split())
 
-REFUSED = tuple(
-    """
-    acct add_key bpf chroot delete_module fanotify_init fsconfig fsmount fsopen fspick init_module
-    finit_module io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load
-    kexec_load keyctl listmount lookup_dcookie migrate_pages mount mount_setattr move_mount move_pages
-    name_to_handle_at open_by_handle_at open_tree open_tree_attr perf_event_open pidfd_getfd pivot_root
-    process_vm_readv process_vm_writev ptrace quotactl reboot request_key setdomainname sethostname setns
-    settimeofday clock_settime adjtimex clock_adjtime statmount swapoff swapon syslog umount2 unshare
-    userfaultfd vhangup
-    """.split()
-)
+_DANGEROUS = """
+acct add_key bpf chroot delete_module fanotify_init fsconfig fsmount fsopen fspick init_module
+finit_module io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load
+kexec_load keyctl listmount lookup_dcookie migrate_pages mount mount_setattr move_mount move_pages
+name_to_handle_at open_by_handle_at open_tree open_tree_attr perf_event_open pidfd_getfd pivot_root
+process_vm_readv process_vm_writev ptrace quotactl reboot request_key setdomainname sethostname setns
+settimeofday clock_settime adjtimex clock_adjtime statmount swapoff swapon syslog umount2 unshare
+userfaultfd vhangup
+"""
+REFUSED = tuple(_DANGEROUS.split())
 
 _NEW_NAMESPACES = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 _TYPE_MASK = 0xF  # leaves out SOCK_CLOEXEC and SOCK_NONBLOCK

@@ -81,6 +81,9 @@ class Limits:
             raise ValueError("every limit must be positive")
 
 
+GRADER_LIMITS = Limits(pids=64, workspace_bytes=512 * MIB, file_bytes=256 * MIB, stdout_bytes=64 << 10)
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """One attempt at one episode.
@@ -142,6 +145,7 @@ class GradeSpec:
     reply: bytes | None = None
     scripts: Mapping[str, bytes] = field(default_factory=dict)
     seconds: float = 30.0
+    limits: Limits = GRADER_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
