@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import structlog
 from celery import shared_task
 from celery.signals import worker_ready
@@ -17,6 +19,7 @@ logger = structlog.get_logger(__name__)
 @worker_ready.connect
 def prove_isolation(sender: object, **kwargs: object) -> None:
     """A worker that touches vendor code or its leavings tests its sandbox before it takes the first ticket."""
+    os.environ.setdefault("LINGEE_WORKER_NAME", str(getattr(sender, "hostname", "")).partition("@")[0])
     queues = {queue.name for queue in getattr(sender, "task_consumer").queues}  # noqa: B009
     for name in ("execute", "grade"):
         if name in queues:

@@ -1,0 +1,66 @@
+"""`manage.py seed`: people to act as on a machine of one's own: staff, and a verified vendor with a token."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.core.management.base import BaseCommand, CommandParser
+
+from accounts import services
+from accounts.models import ApiToken, Membership, Organisation, User
+from audit.events import Actor
+from benchmark.models import TaskSetVersion
+
+BY = Actor(kind="system", id="seed", channel="command")
+STAFF_EMAIL = "staff@lingee.invalid"
+VENDOR_EMAIL = "quickstart@lingee.invalid"
+
+
+class Command(BaseCommand):
+    """Prints one JSON line: the vendor's token, and with --quickstart the people to sign in as."""
+
+    help = "Create staff and a verified vendor with a token; prints them as JSON."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--task-set", required=True)
+        parser.add_argument("--quickstart", action="store_true", help="the vendor that `serve` signs in as")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        TaskSetVersion.objects.get(label=options["task_set"])
+        run = secrets.token_hex(4)
+        password = secrets.token_urlsafe(12)
+        staff = self._person(STAFF_EMAIL, "Staff", password, staff=True)
+        if options["quickstart"]:
+            user = self._person(VENDOR_EMAIL, "Quickstart", password)
+            membership = Membership.objects.filter(user=user).select_related("organisation").first()
+            organisation = membership.organisation if membership else self._organisation("Quickstart", user, staff)
+        else:
+            user = self._person(f"demo-{run}@lingee.invalid", f"Demo {run}", password)
+            organisation = self._organisation(f"Demo vendor {run}", user, staff)
+        token, secret = services.issue_token(
+            user, organisation, name=f"seed {run}", scopes=list(ApiToken.Scope.values), by=BY
+        )
+        found: dict[str, Any] = {"token": secret, "run": run, "organisation": str(organisation.id)}
+        if options["quickstart"]:
+            found["people"] = [
+                {"as": "vendor", "email": user.email, "password": password},
+                {"as": "staff", "email": staff.email, "password": password},
+            ]
+        self.stdout.write(json.dumps(found))
+
+    def _person(self, email: str, name: str, password: str, *, staff: bool = False) -> User:
+        user = User.objects.filter(email=email).first()
+        if user is None:
+            user = services.create_user(email, password, by=BY, name=name, staff=staff)
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        EmailAddress.objects.get_or_create(user=user, email=email, defaults={"verified": True, "primary": True})
+        return user
+
+    def _organisation(self, name: str, owner: User, staff: User) -> Organisation:
+        organisation = services.create_organisation(name, owner=owner, by=BY)
+        services.verify_organisation(organisation, by=services.actor_for(staff, channel="command"))
+        return organisation
