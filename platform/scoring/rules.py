@@ -11,6 +11,7 @@ Standard library only, so that the grader starts fast. Decisions the schema leav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from scoring.fields import Fields, RulesError, as_text, as_texts, is_safe_path
@@ -42,6 +43,7 @@ __all__ = ["RuleSet", "RulesError", "load"]
 
 SCHEMA = "rules/1"
 TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx", ".md")
+_SCRIPT = re.compile(r"^grading/[A-Za-z0-9_]+\.py$")
 MAX_RULES = 200
 MAX_EXPECTED = 5_000
 MAX_DECIMALS = 12
@@ -267,8 +269,8 @@ class _Loader:
         return Files(present, absent, contains, fields.flag("partial"))
 
     def _script(self, fields: Fields) -> Check:
-        path = fields.path("script")
-        if not path.startswith("grading/") or not path.endswith(".py"):
+        path = fields.text("script")
+        if not _SCRIPT.match(path):
             raise fields.error("script", f"must be grading/<name>.py, got {path!r}")
         return Script(path)
 

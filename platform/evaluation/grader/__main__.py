@@ -1,7 +1,7 @@
 """Grade one run in the grading sandbox: reads below /grade, writes /grade/out/reward.json.
 
     /grade/rules.json            the task's rules
-    /grade/scripts/              its check scripts
+    /grade/scripts/              its check scripts, by their last name
     /grade/run/workspace/        what the run left, regular files only
     /grade/run/reply.md          its reply, absent where there was none
 
@@ -18,11 +18,11 @@ if not __package__:
     sys.path.insert(0, __file__.rpartition("/evaluation/grader/")[0])
 
 import json
-import os
 from decimal import Decimal
 from pathlib import Path
 
 from evaluation.grader import reward
+from evaluation.grader.faults import ScriptFault
 from scoring import rules
 from scoring.artefacts import MAX_REPLY_CHARS, ArtefactError, Artefacts
 from scoring.channel import grade
@@ -34,8 +34,6 @@ _MAX_REPLY_BYTES = 4 * MAX_REPLY_CHARS
 
 def main(root: Path) -> int:
     """Grade the run below `root`; returns the exit code."""
-    from evaluation.grader.scripts import ScriptFault
-
     try:
         ruleset = rules.load(json.loads(_read(root / "rules.json", MAX_RULES_BYTES)))
     except (OSError, ValueError, RecursionError) as error:
@@ -45,7 +43,9 @@ def main(root: Path) -> int:
     reply = read_reply(run)
     try:
         outcome = grade(
-            ruleset, Artefacts(run / "workspace", reply), lambda path: _run_script(root, path, has_reply=reply is not None)
+            ruleset,
+            Artefacts(run / "workspace", reply),
+            lambda path: _run_script(root, path, has_reply=reply is not None),
         )
     except ScriptFault as error:
         print(f"script: {error}", file=sys.stderr)
@@ -77,14 +77,16 @@ def _run_script(root: Path, path: str, *, has_reply: bool) -> Decimal:
     from evaluation.grader.scripts import run_script
 
     run = root / "run"
-    return run_script(root / "scripts" / path, run / "workspace", run / "reply.md" if has_reply else None)
+    return run_script(
+        root / "scripts" / path.rpartition("/")[2], run / "workspace", run / "reply.md" if has_reply else None
+    )
 
 
 def _write(folder: Path, content: bytes) -> None:
     """Write the reward under its name in one step, so that a half-written one is never read."""
     unfinished = folder / "reward.json.part"
     unfinished.write_bytes(content)
-    os.replace(unfinished, folder / "reward.json")
+    unfinished.replace(folder / "reward.json")
 
 
 if __name__ == "__main__":

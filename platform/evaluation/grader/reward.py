@@ -27,7 +27,8 @@ def encode(outcome: RuleOutcome) -> bytes:
         "threshold_failed": list(outcome.threshold_failed),
         "fatal_failed": list(outcome.fatal_failed),
         "items": [
-            {"id": item.id, "score": decimal_text(item.score), "reason": item.reason.value} for item in outcome.items
+            {"id": item.id, "score": decimal_text(item.score), "reason": item.reason.value}
+            for item in outcome.items
         ],
     }
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
@@ -53,7 +54,8 @@ def decode(content: bytes) -> RuleOutcome:
             threshold_failed=tuple(map(str, data["threshold_failed"])),
             fatal_failed=tuple(map(str, data["fatal_failed"])),
             items=tuple(
-                ItemOutcome(str(item["id"]), _score(item["score"]), Reason(item["reason"])) for item in data["items"]
+                ItemOutcome(str(item["id"]), _score(item["score"]), Reason(item["reason"]))
+                for item in data["items"]
             ),
             failure_type=None if data["failure_type"] is None else FailureType(data["failure_type"]),
         )

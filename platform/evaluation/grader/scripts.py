@@ -15,14 +15,12 @@ import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+from evaluation.grader.faults import ScriptFault
+
 SECONDS = 10
 MEMORY_BYTES = 1024 * 1024 * 1024
 OUTPUT_BYTES = 64 * 1024
 _FILES = 64
-
-
-class ScriptFault(RuntimeError):
-    """The script failed, ran too long or printed no score."""
 
 
 def run_script(script: Path, workspace: Path, reply: Path | None, *, seconds: float = SECONDS) -> Decimal:
