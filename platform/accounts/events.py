@@ -12,6 +12,11 @@ class UserCreated(Event):
     subject_type: ClassVar[str] = "account"
 
 
+class PasswordSet(Event):
+    kind: ClassVar[str] = "account.password_set"
+    subject_type: ClassVar[str] = "account"
+
+
 class UserSuspended(Event):
     kind: ClassVar[str] = "account.suspended"
     subject_type: ClassVar[str] = "account"

@@ -50,6 +50,14 @@ def create_user(email: str, password: str | None, *, by: Actor, name: str = "", 
     return user
 
 
+def set_password(user: User, password: str, *, by: Actor) -> None:
+    with transaction.atomic():
+        locked = User.objects.select_for_update().get(pk=user.pk)
+        locked.set_password(password)
+        locked.save(update_fields=["password"])
+        log.append(events.PasswordSet(subject=locked.pseudonym), by=by)
+
+
 def suspend_user(user: User, *, by: Actor) -> None:
     """Ends all access at once: sessions and tokens are refused from this moment."""
     with transaction.atomic():

@@ -55,8 +55,8 @@ class Command(BaseCommand):
         user = User.objects.filter(email=email).first()
         if user is None:
             user = services.create_user(email, password, by=BY, name=name, staff=staff)
-        user.set_password(password)
-        user.save(update_fields=["password"])
+        else:
+            services.set_password(user, password, by=BY)
         EmailAddress.objects.get_or_create(user=user, email=email, defaults={"verified": True, "primary": True})
         return user
 
