@@ -14,7 +14,6 @@ from scoring.artefacts import MAX_REPLY_CHARS, ArtefactError, Artefacts, Reason,
 from scoring.grids import Grid
 from scoring.model import ColumnType, TableContract
 from scoring.values import NotANumber, Quantity, Special, canonical_text, read_number
-from scoring.workbooks import MAX_PACKED_BYTES, read_sheets
 
 MAX_HEADER_DEPTH = 20
 _MAX_HEADER_CHARS = 120
@@ -59,13 +58,22 @@ def _grids(artefacts: Artefacts, contract: TableContract) -> Iterator[Grid]:
     if contract.file is None:
         yield from grids.from_markdown((artefacts.reply or "")[:MAX_REPLY_CHARS])
     elif contract.file.lower().endswith(".xlsx"):
-        for sheet in read_sheets(artefacts.read(contract.file, MAX_PACKED_BYTES)):
-            if contract.sheet is None or canonical_text(sheet.name) == canonical_text(contract.sheet):
-                yield sheet.grid
+        yield from _sheets(artefacts.read(contract.file, grids.MAX_TABLE_BYTES), contract.sheet)
     else:
         text = decode(artefacts.read(contract.file, grids.MAX_TABLE_BYTES))
         is_markdown = contract.file.lower().endswith(".md")
         yield from grids.from_markdown(text) if is_markdown else grids.from_delimited(text)
+
+
+def _sheets(content: bytes, named: str | None) -> Iterator[Grid]:
+    """The sheet of that name, or all of them where none is named."""
+    # Imported here: most runs leave no workbook, and the grader starts once per run.
+    from scoring.workbooks import read_sheets
+
+    for sheet in read_sheets(
+        content, lambda name: named is None or canonical_text(name) == canonical_text(named)
+    ):
+        yield sheet.grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from scoring.artefacts import ArtefactError, Reason
 from scoring.grids import MAX_CELL_CHARS, MAX_CELLS, MAX_COLUMNS, MAX_ROWS, Grid, collect
 from scoring.workbook_cells import Epoch, Formats, shown
 
-MAX_PACKED_BYTES = 8 * 1024 * 1024
 MAX_PART_BYTES = 32 * 1024 * 1024
 MAX_PARTS = 500
 MAX_SHEETS = 20
@@ -36,8 +35,8 @@ class Sheet:
     grid: Grid
 
 
-def read_sheets(content: bytes) -> Iterator[Sheet]:
-    """The visible and hidden sheets in workbook order, each parsed when asked for.
+def read_sheets(content: bytes, wanted: Callable[[str], bool]) -> Iterator[Sheet]:
+    """The sheets whose name is wanted, in workbook order, each parsed when asked for.
 
     Raises ArtefactError: too_large past any cap, malformed for anything that is no workbook.
     """
@@ -45,7 +44,8 @@ def read_sheets(content: bytes) -> Iterator[Sheet]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             book = _Book(archive)
             for name, part in book.sheets:
-                yield Sheet(name, book.grid(part))
+                if wanted(name):
+                    yield Sheet(name, book.grid(part))
     except ArtefactError:
         raise
     except (
