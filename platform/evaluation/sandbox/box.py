@@ -129,11 +129,11 @@ class Box:
         """In the child: group, limits, identity, descriptors 0 to 5, exec."""
         if self.group is not None:
             self.group.join()
-        self._set_rlimits()
         null = os.open("/dev/null", os.O_RDWR)
         high = [os.dup2(fd, 100 + number, inheritable=False) for number, fd in enumerate([null, *ends])]
         for number, fd in enumerate(high):
             os.dup2(fd, number, inheritable=True)
+        self._set_rlimits()
         os.umask(0o022)
         if self.host.drop_uid is not None:
             os.setgroups([])

@@ -12,6 +12,7 @@ import errno
 import os
 import socket
 import tempfile
+from collections.abc import Iterable
 from typing import Any
 
 from evaluation.sandbox.spec import SandboxUnavailable
@@ -123,6 +124,21 @@ def _conditional(lib: Any, program: Any) -> None:
     _add(lib, program, lib.ALLOW, "clone", lib.Arg(0, lib.MASKED_EQ, _NEW_NAMESPACES, 0))
     for value in _PERSONALITIES:
         _add(lib, program, lib.ALLOW, "personality", lib.Arg(0, lib.EQ, value))
+
+
+def numbers(names: Iterable[str]) -> dict[str, int]:
+    """The call numbers of this machine for those of `names` that it has."""
+    import pyseccomp
+
+    found = {}
+    for name in names:
+        try:
+            number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)
+        except ValueError:
+            continue
+        if number >= 0:
+            found[name] = number
+    return found
 
 
 def open_filter(program: bytes) -> int:

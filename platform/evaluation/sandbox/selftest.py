@@ -1,0 +1,363 @@
+"""Proves at worker start that sandboxes on this host hold: isolation and limits, for agent and grader.
+
+A worker whose report is not `fit` runs no held-out work. What the host cannot give (control groups for an
+ordinary user) is reported as not available, and shown with the isolation grade of each run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import secrets
+import socket
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from evaluation.sandbox import rootfs, runtime, seccomp
+from evaluation.sandbox.bubblewrap import Backend
+from evaluation.sandbox.spec import MIB, Ending, GradeSpec, InfrastructureFault, Limits, Outcome, RunSpec
+
+_PROBES = Path(__file__).parent / "probes"
+_LIMITS = Limits(
+    seconds=5,
+    memory_bytes=192 * MIB,
+    pids=24,
+    workspace_bytes=16 * MIB,
+    file_bytes=8 * MIB,
+    stdout_bytes=64 << 10,
+    nofile=64,
+    cpus=0.5,
+)
+_GRADE_LIMITS = replace(_LIMITS, pids=32, stdout_bytes=32 << 10)
+_VARIABLES = ("PATH", "HOME", "LANG", "TZ")
+_AGENT_VARIABLES = (
+    "EPISODE_SEED",
+    "TURN",
+    "TURNS",
+    "REPLY_FILE",
+    "BUDGET_SECONDS",
+    "BUDGET_STEPS",
+    "BUDGET_TOKENS",
+)
+_DEADLINE = 0.5
+_TMP, _SHM = "/tmp", "/dev/shm"  # noqa: S108 (inside)
+# Calls whose arguments of zero do nothing where they are allowed; the filter must answer first.
+_CALLS = """
+ptrace keyctl add_key request_key bpf io_uring_setup userfaultfd mount umount2 unshare setns pivot_root
+perf_event_open kexec_load open_by_handle_at process_vm_readv process_vm_writev init_module fsopen
+open_tree move_mount name_to_handle_at pidfd_getfd swapon reboot clone3 modify_ldt kcmp acct
+"""
+
+
+class Result(StrEnum):
+    PASS = "pass"  # noqa: S105 (no password)
+    FAIL = "fail"
+    NOT_AVAILABLE = "not_available"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One question and its answer; `where` is agent or grader. Only `required` ones stop held-out work."""
+
+    name: str
+    where: str
+    result: Result
+    required: bool = True
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestReport:
+    """What a worker may claim. `grade` is shown with every run it makes."""
+
+    grade: str
+    cgroup: str
+    runtime: str
+    uid: int
+    probes: tuple[Probe, ...]
+    seconds: float
+
+    @property
+    def fit(self) -> bool:
+        """Whether held-out work may run here."""
+        return bool(self.probes) and not any(p.required and p.result is not Result.PASS for p in self.probes)
+
+    def as_json(self) -> dict[str, object]:
+        """Plain data for a row, a log line or a page."""
+        return {**asdict(self), "probes": [asdict(probe) for probe in self.probes], "fit": self.fit}
+
+
+def run(copies: runtime.Runtime | None = None, bwrap: str | None = None) -> SelfTestReport:
+    """Run every probe (about 4 s). Faults of the sandbox become failed probes, never exceptions."""
+    began = time.monotonic()
+    marker = secrets.token_hex(16)
+    os.environ["LINGEE_SELFTEST_MARKER"] = marker
+    try:
+        with tempfile.TemporaryDirectory(prefix="selftest-") as scratch:
+            return _run(began, Path(scratch), marker, copies, bwrap)
+    except InfrastructureFault as fault:
+        probe = Probe("start", "agent", Result.FAIL, detail=f"{fault.code}: {fault}")
+        return SelfTestReport(
+            rootfs.ISOLATION, "no cgroup", "", os.geteuid(), (probe,), time.monotonic() - began
+        )
+    finally:
+        del os.environ["LINGEE_SELFTEST_MARKER"]
+
+
+def _run(
+    began: float, scratch: Path, marker: str, copies: runtime.Runtime | None, bwrap: str | None
+) -> SelfTestReport:
+    backend = Backend(copies or runtime.ensure(runtime.default_base()), bwrap)
+    try:
+        with _host_listeners(scratch) as listeners:
+            bench = _Bench(backend, scratch, {**listeners, "marker_reversed": marker[::-1]})
+            probes = [*bench.isolation(), *bench.limits(), *bench.grader_limits()]
+        label = backend.keeper().label
+    finally:
+        backend.close()
+    return SelfTestReport(
+        rootfs.ISOLATION, label, backend.copies.digest, os.geteuid(), tuple(probes), time.monotonic() - began
+    )
+
+
+@contextlib.contextmanager
+def _host_listeners(scratch: Path) -> Iterator[dict[str, object]]:
+    """Listeners on this host that nobody inside may reach: TCP, a socket file, an abstract socket."""
+    abstract = f"lingee-selftest-{secrets.token_hex(8)}"
+    place = str(scratch / "socket")
+    with contextlib.ExitStack() as stack:
+        tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        for address in (place, "\0" + abstract):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(address)
+            listener.listen()
+        yield {"host_port": tcp.getsockname()[1], "host_socket": place, "host_abstract": abstract}
+
+
+def _empty_tar() -> bytes:
+    buffer = io.BytesIO()
+    tarfile.open(fileobj=buffer, mode="w").close()
+    return buffer.getvalue()
+
+
+def _agent_settings(common: dict[str, object], absent: list[str]) -> dict[str, object]:
+    """What inside.py must find in an episode's sandbox, and what it must not."""
+    writable = ["/workspace", rootfs.HOME, "/reply", _TMP]
+    return common | {
+        "absent": [*absent, "/grade", "/opt/grader"],
+        "variables": [*_VARIABLES, *_AGENT_VARIABLES],
+        "writable": writable,
+        "must_write": [*writable, _SHM],
+        "read_only": ["/harness", "/task", "/task/turns"],
+        "sizes": {"/workspace": _LIMITS.workspace_bytes, _TMP: rootfs.TMP_BYTES, _SHM: rootfs.SHM_BYTES},
+    }
+
+
+def _grader_settings(common: dict[str, object], absent: list[str]) -> dict[str, object]:
+    """The same for a grading sandbox."""
+    writable = ["/grade/out", _TMP]
+    return common | {
+        "absent": [*absent, "/harness", "/task", "/workspace", "/reply", "/home"],
+        "variables": list(_VARIABLES),
+        "writable": writable,
+        "must_write": [*writable, _SHM],
+        "read_only": ["/grade", "/grade/run", "/grade/run/workspace", "/grade/scripts", "/opt/grader"],
+        "sizes": {"/grade/out": _GRADE_LIMITS.workspace_bytes, _TMP: rootfs.TMP_BYTES},
+    }
+
+
+class _Bench:
+    """Runs the probe scripts and reads what they and the outcome say."""
+
+    def __init__(self, backend: Backend, scratch: Path, settings: dict[str, object]) -> None:
+        self.backend = backend
+        self.work = scratch / "work"
+        self.work.mkdir()
+        self.harness = scratch / "harness"
+        self.harness.mkdir(mode=0o755)
+        for source in _PROBES.glob("*.py"):
+            (self.harness / source.name).write_bytes(source.read_bytes())
+            (self.harness / source.name).chmod(0o644)
+        (self.work / "empty.tar").write_bytes(_empty_tar())
+        self.settings = settings | {"calls": seccomp.numbers(_CALLS.split())}
+        self.memory_of_all = "memory" in backend.keeper().label
+
+    def _episode(self, *command: str, budget: float = 5.0) -> Outcome:
+        spec = RunSpec(
+            opaque_id="selftest",
+            command=command,
+            harness_dir=self.harness,
+            instruction=b"",
+            workspace_tar=_empty_tar(),
+            seed=0,
+            budget_seconds=budget,
+            budget_steps=0,
+            budget_tokens=0,
+            limits=_LIMITS,
+        )
+        return self.backend.run_episode(spec, self.work)
+
+    def _limit(self, *arguments: str, budget: float = 5.0) -> tuple[Outcome, dict[str, object]]:
+        """Run limits.py; its figures merged (lines that are no JSON are skipped)."""
+        outcome = self._episode("python3", "/harness/limits.py", *arguments, budget=budget)
+        return outcome, _figures(outcome.stdout)
+
+    def isolation(self) -> Iterator[Probe]:
+        """Every probe of inside.py, in both kinds of sandbox."""
+        home, checkout = Path.home(), Path(__file__).resolve().parents[3]
+        absent = [str(path) for path in (home, checkout, self.work) if path != Path("/")]
+        agent = json.dumps(_agent_settings(self.settings, absent))
+        outcome = self._episode("python3", "/harness/inside.py", agent)
+        yield from _answers("agent", outcome.stdout, outcome.stderr)
+        grader = json.dumps(_grader_settings(self.settings, absent))
+        source = (_PROBES / "inside.py").read_text()
+        graded = self.backend.run_grader(self._grade_spec(), ("python3", "-I", "-S", "-c", source, grader))
+        yield from _answers("grader", graded.reward or b"", graded.stderr)
+
+    def _grade_spec(self, seconds: float = 5.0) -> GradeSpec:
+        return GradeSpec(
+            rules_json=b"{}",
+            snapshot=self.work / "empty.tar",
+            reply=b"x",
+            seconds=seconds,
+            limits=_GRADE_LIMITS,
+        )
+
+    def limits(self) -> Iterator[Probe]:
+        """Each declared limit bites, and where the manifest says it does (within 10 %)."""
+        yield from self._deadline()
+        outcome, _ = self._limit("memory")
+        touched = outcome.stdout.count(b"m") * MIB
+        bit = "memory" in outcome.limit_hits or not self.memory_of_all
+        yield _near("memory_of_one_process", touched, _LIMITS.memory_bytes, 0.2, also=bit)
+        outcome, figures = self._limit("pair", str(int(_LIMITS.memory_bytes * 0.7) // MIB))
+        if self.memory_of_all:
+            yield _judge(
+                "memory_of_all_processes", "memory" in outcome.limit_hits, f"{outcome.limit_hits} {figures}"
+            )
+        else:
+            text = "no control group: only each process is bounded"
+            yield Probe("memory_of_all_processes", "agent", Result.NOT_AVAILABLE, required=False, detail=text)
+        outcome, figures = self._limit("counts")
+        yield _near("processes", figures.get("processes"), _LIMITS.pids, 0.1)
+        yield _near("descriptors", figures.get("descriptors"), _LIMITS.nofile, 0.1)
+        yield _judge("no_core_files", figures.get("core") == 0, str(figures))
+        outcome = self._episode("python3", "/harness/limits.py", "disk", "/workspace")
+        figures = _figures(outcome.stdout)
+        yield _near(
+            "workspace_bytes",
+            figures.get("total"),
+            _LIMITS.workspace_bytes,
+            0.1,
+            also="disk" in outcome.limit_hits,
+        )
+        yield _near("file_bytes", figures.get("file_bytes"), _LIMITS.file_bytes, 0.1)
+        yield self._cpu()
+
+    def _cpu(self) -> Probe:
+        if "cpu" not in self.backend.keeper().label:
+            return Probe("cpus", "agent", Result.NOT_AVAILABLE, required=False, detail="no control group")
+        _, figures = self._limit("cpu")
+        used = figures.get("cpu")
+        allowed = _LIMITS.cpus * 0.4 + 0.1  # one accounting period more
+        return _judge("cpus", isinstance(used, float) and used <= allowed, f"{used} s of at most {allowed} s")
+
+    def _deadline(self) -> Iterator[Probe]:
+        """A double-forked, TERM-ignoring grandchild in its own session is gone 2 s after the deadline.
+
+        While it runs its real user id is read from outside: inside, bubblewrap's mapping hides it.
+        """
+        token = f"lingee-{secrets.token_hex(12)}"
+        with ThreadPoolExecutor(1) as pool:
+            uids = pool.submit(_kernel_uids, token, _DEADLINE)
+            began = time.monotonic()
+            outcome = self._episode("python3", "/harness/limits.py", "deadline", token, budget=_DEADLINE)
+            late = time.monotonic() - began - _DEADLINE
+        gone = not running_with(token)
+        good = (
+            outcome.ending is Ending.BUDGET_EXHAUSTED
+            and token.encode() in outcome.stdout
+            and gone
+            and late < 2
+        )
+        yield _judge("deadline", good, f"{outcome.ending}, gone {gone}, {late:.2f} s late")
+        seen = uids.result()
+        yield _judge("kernel_uid", bool(seen) and "0" not in seen, f"uids {sorted(seen)}")
+
+    def grader_limits(self) -> Iterator[Probe]:
+        """The same for the grading sandbox, by its technical faults."""
+        source = (_PROBES / "limits.py").read_text()
+        base = ("python3", "-I", "-S", "-c", source)
+        token = f"lingee-{secrets.token_hex(12)}"
+        graded = self.backend.run_grader(self._grade_spec(_DEADLINE), (*base, "deadline", token))
+        good = graded.fault == "grader_overdue" and not running_with(token)
+        yield _judge("deadline", good, str(graded.fault), where="grader")
+        if self.memory_of_all:
+            graded = self.backend.run_grader(self._grade_spec(), (*base, "memory"))
+            yield _judge("memory", graded.fault == "grader_limit", str(graded.fault), where="grader")
+        graded = self.backend.run_grader(self._grade_spec(), ("python3", "-c", "raise SystemExit(3)"))
+        yield _judge("exit_code", graded.fault == "grader_exit", str(graded.fault), where="grader")
+        graded = self.backend.run_grader(self._grade_spec(), ("python3", "-c", "pass"))
+        yield _judge("no_reward", graded.fault == "no_reward", str(graded.fault), where="grader")
+
+
+def running_with(token: str) -> bool:
+    """Whether any process of this host carries `token` in its command line."""
+    return any(True for _ in _carrying(token))
+
+
+def _carrying(token: str) -> Iterator[Path]:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if token.encode() in path.read_bytes():
+                yield path.parent
+
+
+def _kernel_uids(token: str, seconds: float) -> set[str]:
+    """Real, effective, saved and file system uid of a process carrying `token`, seen from the host."""
+    until = time.monotonic() + seconds
+    seen: set[str] = set()
+    while not seen and time.monotonic() < until:
+        time.sleep(0.05)
+        for process in _carrying(token):
+            with contextlib.suppress(OSError):
+                lines = (process / "status").read_text().splitlines()
+                seen.update(next(line for line in lines if line.startswith("Uid:")).split()[1:])
+    return seen
+
+
+def _figures(stdout: bytes) -> dict[str, object]:
+    figures: dict[str, object] = {}
+    for line in stdout.splitlines():
+        with contextlib.suppress(ValueError):
+            found = json.loads(line[line.find(b"{") :])
+            figures.update(found)
+    return figures
+
+
+def _answers(where: str, text: bytes, errors: bytes) -> Iterator[Probe]:
+    try:
+        answers = json.loads(text)
+    except ValueError:
+        detail = errors[-300:].decode("utf-8", "backslashreplace")
+        yield Probe("isolation", where, Result.FAIL, detail=f"no report: {detail}")
+        return
+    for name, (passed, detail) in answers.items():
+        yield Probe(name, where, Result.PASS if passed else Result.FAIL, detail=detail)
+
+
+def _judge(name: str, good: bool, detail: str, where: str = "agent") -> Probe:
+    return Probe(name, where, Result.PASS if good else Result.FAIL, detail=detail)
+
+
+def _near(name: str, measured: object, declared: int, share: float, *, also: bool = True) -> Probe:
+    close = isinstance(measured, int) and abs(measured - declared) <= declared * share
+    return _judge(name, close and also, f"measured {measured}, declared {declared}")
