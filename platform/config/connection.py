@@ -105,10 +105,10 @@ def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
 
 
 def celery_broker(redis_url: str) -> str:
-    """Kombu's spelling of a Redis URL; it writes sockets as redis+socket, redis-py as unix."""
-    return (
-        redis_url.replace("unix://", "redis+socket://", 1) if redis_url.startswith("unix://") else redis_url
-    )
+    """Kombu's spelling of a Redis URL: sockets are redis+socket, and their database is a virtual_host."""
+    if not redis_url.startswith("unix://"):
+        return redis_url
+    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
 
 
 __all__ = [

@@ -1,8 +1,14 @@
 """The default of the API: nobody may."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from rest_framework.permissions import BasePermission
-from rest_framework.request import Request
-from rest_framework.views import APIView
+
+if TYPE_CHECKING:  # the framework's views import this module
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
 
 
 class DenyAll(BasePermission):

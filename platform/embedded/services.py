@@ -89,6 +89,9 @@ class Services:
             for server in self._servers.values():
                 server.ready()
             write_private(self.state_dir / CONNECTION_FILE, self.connection())
+            store = self._servers.get("s3")
+            if isinstance(store, ObjectStore):  # so that addresses stay the same over restarts
+                write_private(self.state_dir / "ports.json", {"s3": store.port})
         except BaseException:
             self.stop()
             raise
@@ -194,9 +197,6 @@ class Services:
         """Stop what this object started; may be called twice."""
         if self._lock is not None:
             (self.state_dir / CONNECTION_FILE).unlink(missing_ok=True)
-        store = self._servers.get("s3")
-        if isinstance(store, ObjectStore):
-            write_private(self.state_dir / "ports.json", {"s3": store.port})
         for server in reversed(self._servers.values()):
             server.stop()
         self._servers = {}

@@ -1,0 +1,127 @@
+"""Fixtures of every test: real servers on demand, a database per process, child processes of the site.
+
+In-process tests connect as `lingee_test`, a member of the web, execute, sealed and console roles, never as
+the owner or a superuser: a grant that is missing fails here too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests import servers as real
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the state folder once, in the process that controls the run."""
+    if not hasattr(config, "workerinput"):
+        real.prepare_run()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the servers with the run."""
+    if not hasattr(config, "workerinput"):
+        real.end_run()
+
+
+@pytest.fixture(scope="session")
+def servers(django_test_environment: None, worker_id: str) -> real.Servers:
+    """The real servers; settings of this process point to them from now on."""
+    found = real.running("main" if worker_id == "master" else worker_id)
+    found.make_buckets()
+    _point_settings_to(found)
+    return found
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(servers: real.Servers, django_db_blocker: Any) -> Iterator[None]:
+    """A database of this process, copied from the migrated template."""
+    from django.db import connections
+    from django.test import TransactionTestCase
+
+    servers.renew_database()
+
+    def renew(_case: TransactionTestCase) -> None:
+        """Django would TRUNCATE, which the tables of record rightly refuse."""
+        connections.close_all()
+        servers.renew_database()
+
+    original = TransactionTestCase._fixture_teardown
+    TransactionTestCase._fixture_teardown = renew  # type: ignore[method-assign]
+    yield
+    TransactionTestCase._fixture_teardown = original  # type: ignore[method-assign]
+    with django_db_blocker.unblock():
+        connections.close_all()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache(request: pytest.FixtureRequest) -> None:
+    """No rate limit or other cached fact of one test reaches the next."""
+    if (
+        "servers" in request.fixturenames
+        or "django_db_setup" in request.fixturenames
+        or _wants_database(request)
+    ):
+        request.getfixturevalue("servers")
+        from django.core.cache import cache
+
+        cache.clear()
+
+
+def _wants_database(request: pytest.FixtureRequest) -> bool:
+    return request.node.get_closest_marker("django_db") is not None
+
+
+@pytest.fixture
+def connect_as(
+    servers: real.Servers, django_db_setup: None
+) -> Iterator[Callable[[str], psycopg.Connection[Any]]]:
+    """`connect_as("web")`: a connection of that role to this process's database, as its processes have it."""
+    opened: list[psycopg.Connection[Any]] = []
+
+    def connect(role: str) -> psycopg.Connection[Any]:
+        opened.append(psycopg.connect(servers.url(role), autocommit=True))
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def processes(servers: real.Servers, django_db_setup: None) -> Any:
+    """`config.processes.Processes` for this process's database, Redis and buckets, with test settings."""
+    from config.processes import Processes
+
+    extra = {**servers.buckets, "DJANGO_SETTINGS_MODULE": "config.settings.test"}
+    return Processes(servers.own_connection, servers.state_dir, extra)
+
+
+def _point_settings_to(found: real.Servers) -> None:
+    from django.conf import settings
+    from django.core.cache import caches
+    from django.db import connections
+
+    from config.celery import app
+    from config.connection import celery_broker, django_database
+
+    connections.settings["default"].update(django_database(found.url("test"), max_age=0))
+    settings.STATE_DIR = found.state_dir
+    settings.REDIS_URL = found.redis_url
+    caches.settings["default"]["LOCATION"] = found.redis_url
+    if hasattr(caches._connections, "default"):  # made before the address was known
+        del caches["default"]
+    settings.CELERY["broker_url"] = celery_broker(found.redis_url)
+    app.conf.broker_url = settings.CELERY["broker_url"]
+    store = found.connection["s3"]
+    settings.S3_ENDPOINT_URL = store["endpoint"]
+    settings.S3_ACCESS_KEY = store["access_key"]
+    settings.S3_SECRET_KEY = store["secret_key"]
+    settings.S3_REGION = store["region"]
+    for name, bucket in found.buckets.items():
+        setattr(settings, name, bucket)
+    os.environ["LINGEE_STATE_DIR"] = str(found.state_dir)
