@@ -41,9 +41,9 @@ S3_ENDPOINT_URL = CONNECTION.store.endpoint_url
 S3_ACCESS_KEY = CONNECTION.store.access_key
 S3_SECRET_KEY = CONNECTION.store.secret_key
 S3_REGION = CONNECTION.store.region
-S3_BUCKET_QUARANTINE = "quarantine"
-S3_BUCKET_PACKAGES = "packages"
-S3_BUCKET_SEALED = "sealed"
+S3_BUCKET_QUARANTINE = ENV.str("S3_BUCKET_QUARANTINE", default="quarantine")
+S3_BUCKET_PACKAGES = ENV.str("S3_BUCKET_PACKAGES", default="packages")
+S3_BUCKET_SEALED = ENV.str("S3_BUCKET_SEALED", default="sealed")
 
 # --- workers -------------------------------------------------------------------------------------
 #: Seconds a claim holds without renewal; a worker renews three times within it.
