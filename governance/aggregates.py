@@ -19,6 +19,8 @@ class DomainStatistics:
     """One domain of one run: the two-level means of `scoring.aggregate` and the means of what runs cost."""
 
     summary: aggregate.DomainSummary
+    reliability: dict[int, Decimal | None]
+    """reliability@k for k from 1 to the fewest runs of any task."""
     mean_seconds: float | None
     mean_tokens: float | None
 
@@ -39,6 +41,7 @@ def _statistics(tasks: Iterable[list[TaskResult | None]]) -> DomainStatistics:
     tokens = [result.tokens for result in valid if result.tokens is not None]
     return DomainStatistics(
         summary=aggregate.summarise(rows),
+        reliability={k: aggregate.reliability_at_k(rows, k) for k in range(1, min(map(len, rows)) + 1)},
         mean_seconds=sum(result.seconds for result in valid) / len(valid) if valid else None,
         mean_tokens=sum(tokens) / len(tokens) if tokens else None,
     )
@@ -54,7 +57,5 @@ def _score(result: TaskResult | None) -> aggregate.RunScore | None:
 
 def domain_score(statistics: DomainStatistics) -> DomainScore:
     """The score with its bounds: every missing run taken as 0, and as 1."""
-    summary = statistics.summary
-    return DomainScore(
-        score=summary.task_score, low=summary.bounds[0] if summary.bounds else Decimal(0), high=summary.bounds[1]
-    )
+    low, high = statistics.summary.bounds
+    return DomainScore(score=statistics.summary.task_score, low=low, high=high)

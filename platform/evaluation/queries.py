@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Min, Q
 
+from config import clock
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult, WorkerReport
 
 OPEN_STATES = (EvaluationRun.State.EXECUTING, EvaluationRun.State.GRADING)
@@ -124,3 +126,10 @@ def waiting_states() -> set[str]:
         run__state__in=OPEN_STATES, state__in=(Episode.State.READY, Episode.State.EXECUTED)
     )
     return set(rows.values_list("state", flat=True).distinct())
+
+
+def queues_without_worker() -> list[str]:
+    """Queues of episodes for which no worker has shown a sign of life within three leases."""
+    since = clock.now() - timedelta(seconds=3 * settings.LEASE_SECONDS)
+    alive = set(WorkerReport.objects.filter(seen_at__gte=since).values_list("queue", flat=True).distinct())
+    return [queue for queue in ("execute", "grade") if queue not in alive]

@@ -12,7 +12,7 @@ from evaluation.grader.batch import PROCESSES, Job, grade_answer, spread
 from evaluation.grader.faults import ScriptFault
 from evaluation.grader.leaks import find_leaks
 from scoring.channel import RuleOutcome
-from scoring.model import Mode
+from scoring.model import Delivered, Mode
 
 SAMPLES = ("gold", "baseline", "adversarial")
 
@@ -60,7 +60,7 @@ def _problems(task: Task, workspace: Mapping[str, bytes]) -> Iterator[str]:
     if "gold" in graded:
         yield from _check_gold(graded["gold"])
     if "baseline" in graded:
-        yield from _check_baseline(graded["baseline"])
+        yield from _check_baseline(task, graded["baseline"])
     if "adversarial" in graded:
         yield from _check_adversarial(task, graded["adversarial"])
 
@@ -85,9 +85,10 @@ def _check_gold(outcome: RuleOutcome) -> Iterator[str]:
         yield f"gold: scores {outcome.score}, not 1; not met: {_reasons(outcome)}"
 
 
-def _check_baseline(outcome: RuleOutcome) -> Iterator[str]:
-    if outcome.threshold_failed:
-        yield f"baseline: delivers nothing ({', '.join(outcome.threshold_failed)}): no plausible answer"
+def _check_baseline(task: Task, outcome: RuleOutcome) -> Iterator[str]:
+    delivery = {rule.id for rule in task.ruleset.threshold if isinstance(rule.check, Delivered)}
+    if missing := delivery.intersection(outcome.threshold_failed):
+        yield f"baseline: does not deliver ({', '.join(sorted(missing))}), so it is no plausible answer"
     if outcome.score != 0:
         yield f"baseline: scores {outcome.score}, not 0"
 

@@ -15,6 +15,7 @@ class Migration(migrations.Migration):
 
     operations = [
         grant("SELECT", [RUN, "evaluation_publictaskresult"], ["web"]),
+        grant("SELECT (worker, queue, seen_at)", ["evaluation_workerreport"], ["web"]),
         grant("SELECT", [RUN, *KEYS], ["execute"]),
         grant(CLAIM_COLUMNS, ["evaluation_episode"], ["execute"]),
         grant("SELECT, INSERT, UPDATE", ["evaluation_attempt", "evaluation_runshare"], ["execute"]),

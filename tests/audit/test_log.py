@@ -1,0 +1,119 @@
+"""The event table: exact bytes, inside the caller's transaction, and nothing that takes anything back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import psycopg
+import pytest
+from django.db import transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit import log
+from audit.canonical import NotCanonical, canonical_bytes, leaf_hash
+from audit.events import Event, system
+from audit.models import EventRecord
+
+Connect = Callable[[str], psycopg.Connection[Any]]
+
+
+class Tested(Event):
+    kind: ClassVar[str] = "test.happened"
+    subject_type: ClassVar[str] = "test"
+    facts_of_it: dict[str, int] = {}  # noqa: RUF012 - pydantic copies it
+
+
+def stored(connection: psycopg.Connection[Any], identifier: int) -> tuple[Any, ...]:
+    columns = "body, leaf_hash, kind, subject_id, actor_id, organisation_id, channel, outcome"
+    row = connection.execute(f"SELECT {columns} FROM audit_event WHERE id = %s", [identifier]).fetchone()
+    assert row is not None
+    return row
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_is_stored_as_the_bytes_that_were_hashed(connect_as: Connect) -> None:
+    with transaction.atomic():
+        identifier = log.append(Tested(subject="s-1", facts_of_it={"b": 2, "a": 1}), by=system("clock"))
+    body, leaf, kind, subject, actor, organisation, channel, outcome = stored(connect_as("auditor"), identifier)
+    entry = json.loads(body)
+    assert body == canonical_bytes(entry)
+    assert leaf == leaf_hash(body)
+    assert (kind, subject, actor) == ("test.happened", "s-1", "clock")
+    assert (organisation, channel, outcome) == ("", "system", "ok")
+    assert len(bytes.fromhex(entry["nonce"])) == 16
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_needs_the_transaction_of_its_change_and_goes_with_it(connect_as: Connect) -> None:
+    with pytest.raises(log.OutsideTransaction):
+        log.append(Tested(subject="s"), by=system("test"))
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        log.append(Tested(subject="gone"), by=system("test"))
+        raise ZeroDivisionError
+    rows = connect_as("auditor").execute("SELECT count(*) FROM audit_event WHERE subject_id = 'gone'").fetchone()
+    assert rows == (0,)
+
+
+REFUSED = [
+    "UPDATE audit_event SET body = body",
+    "DELETE FROM audit_event",
+    "TRUNCATE audit_event",
+    "INSERT INTO audit_event (id, body) VALUES (1, '{}')",
+    "INSERT INTO audit_event (body, recorded_at) VALUES ('{}', now())",
+    "SELECT body FROM audit_event",
+    "SET session_replication_role = replica",
+    "ALTER TABLE audit_event DISABLE TRIGGER ALL",
+]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("role", ["web", "execute", "sealed", "console"])
+@pytest.mark.parametrize("statement", REFUSED)
+def test_no_serving_role_can_change_or_read_events(connect_as: Connect, role: str, statement: str) -> None:
+    with pytest.raises(psycopg.Error):
+        connect_as(role).execute(statement)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("statement", REFUSED[:3])
+def test_even_the_owner_is_refused(connect_as: Connect, statement: str) -> None:
+    with transaction.atomic():
+        log.append(Tested(subject="s"), by=system("test"))
+    with pytest.raises(psycopg.Error, match="append-only"):
+        connect_as("owner").execute(statement)
+
+
+def test_a_kind_is_declared_once() -> None:
+    with pytest.raises(TypeError, match=r"test\.happened"):
+        type("Again", (Event,), {"kind": "test.happened", "subject_type": "x", "__module__": __name__})
+
+
+@pytest.mark.parametrize("value", [1.5, None, True, {"x": b"bytes"}, {1: "a"}])
+def test_what_has_no_canonical_form_is_refused(value: object) -> None:
+    with pytest.raises(NotCanonical):
+        canonical_bytes({"data": value})
+
+
+def test_an_event_has_a_size_limit() -> None:
+    with pytest.raises(NotCanonical, match="at most 16384"):
+        canonical_bytes({"data": "x" * 16384})
+
+
+JSON = st.recursive(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.integers(-(2**53), 2**53),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcé", max_size=4), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), JSON, max_size=4))
+def test_canonical_bytes_are_a_fixed_point(body: dict[str, Any]) -> None:
+    data = canonical_bytes(body)
+    assert canonical_bytes(json.loads(data)) == data
+
+
+def test_the_model_is_what_the_trigger_fills() -> None:
+    assert {field.column for field in EventRecord._meta.fields} >= {"body", "leaf_hash", "recorded_at"}
