@@ -134,6 +134,7 @@ class Box:
         for number, fd in enumerate(high):
             os.dup2(fd, number, inheritable=True)
         self._set_rlimits()
+        Path("/proc/self/oom_score_adj").write_text("1000")
         os.umask(0o022)
         if self.host.drop_uid is not None:
             os.setgroups([])
@@ -249,12 +250,12 @@ class _Run:
             _signal(self.tool_fd)
         if not select.select([self.tool_fd], [], [], KILL_SECONDS)[0]:
             raise ProcessesRemain("the sandbox tool outlived its kill")
-        os.waitpid(self.pid, 0)
         # PID 1 of a namespace ends only after every other process of it has been reaped.
         if self.init_fd is not None and not select.select([self.init_fd], [], [], KILL_SECONDS)[0]:
             raise ProcessesRemain("PID 1 of the sandbox outlived its kill")
         if self.box.group is not None and not self.box.group.kill(max(0.1, until - time.monotonic())):
             raise ProcessesRemain("the control group is not empty")
+        _reap_all()
         self._drain_rest()
 
     def _drain_rest(self) -> None:
@@ -271,6 +272,13 @@ class _Run:
         for fd in (*self.pipes, self.tool_fd, self.init_fd):
             if fd is not None and fd >= 0:
                 os.close(fd)
+
+
+def _reap_all() -> None:
+    """Collect the tool and what was handed to us when it ended; a host's PID 1 may collect nothing."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _has_children(pid: int) -> bool:

@@ -14,6 +14,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+import weakref
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -108,6 +110,7 @@ class Backend:
             stderr_truncated=answer["stderr_truncated"],
             snapshot=Path(workdir) / SNAPSHOT,
             snapshot_truncated=answer["snapshot_truncated"],
+            wrote=answer["wrote"],
             reply=reply if answer["has_reply"] else None,
             reply_truncated=answer["reply_truncated"],
             refused=tuple(answer["refused"]),
@@ -178,10 +181,12 @@ class Backend:
         with ours, watched:
             with theirs:
                 self.keeper().hand_over(theirs)
-            ours.settimeout(seconds)
+            until = time.monotonic() + seconds
             try:
+                ours.settimeout(seconds)
                 wire.send(ours, request, blobs)
                 while True:
+                    ours.settimeout(max(0.1, until - time.monotonic()))
                     head, out = wire.receive(ours)
                     if "answer" in head:
                         return head["answer"], out
@@ -191,6 +196,18 @@ class Backend:
             except (OSError, EOFError) as fault:
                 watched.kill()
                 raise KeeperLost("the episode's process is gone or did not answer in time") from fault
+
+
+# A forked child must not hold a keeper's socket open: the keeper lives as long as its worker, no longer.
+_controls: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+
+def _close_controls() -> None:
+    for control in _controls:
+        control.close()
+
+
+os.register_at_fork(after_in_child=_close_controls)
 
 
 class _Watched:
@@ -259,6 +276,7 @@ class _Keeper:
             process.wait()
             ours.close()
             raise SandboxUnavailable("the keeper process did not start")
+        _controls.add(ours)
         return cls(process, ours, os.getpid(), label.decode())
 
     def usable(self) -> bool:

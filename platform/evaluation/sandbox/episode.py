@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -58,21 +59,19 @@ class Episode:
 
     def _prepare(self, identity: Identity) -> Stage:
         """Texts of turn 1, the harness and the workspace, in place and owned by the sandbox's uid."""
-        workspace: Path | bytes = self.blobs[-1]
-        if self.request["workspace_tar"]:
-            workspace = Path(self.request["workspace_tar"])
-            workspace = workspace.read_bytes()
+        source = self.request["workspace_tar"]
         binds = {"python": Path(self.request["python"]), "harness": Path(self.request["harness_dir"])}
-        stage = Stage(binds)
-        stage.folder("task")
-        stage.folder("task/turns")
-        stage.write("task/instruction.md", self.blobs[0])
-        stage.limited("files", self.limits.workspace_bytes)
-        for name in _FOLDERS:
-            stage.folder(f"files/{name}", identity.owner)
-        files.unpack(
-            workspace, stage.path("files/workspace"), identity.owner, max_bytes=self.limits.workspace_bytes
-        )
+        # Opened before the stage covers a directory it may lie in.
+        with Path(source).open("rb") if source else io.BytesIO(self.blobs[-1]) as workspace:
+            stage = Stage(binds)
+            stage.folder("task")
+            stage.folder("task/turns")
+            stage.write("task/instruction.md", self.blobs[0])
+            stage.limited("files", self.limits.workspace_bytes)
+            for name in _FOLDERS:
+                stage.folder(f"files/{name}", identity.owner)
+            target = stage.path("files/workspace")
+            files.unpack(workspace, target, identity.owner, max_bytes=self.limits.workspace_bytes)
         return stage
 
     def _play(self, stage: Stage, box: Box, group: Group | None) -> bool:
@@ -131,7 +130,7 @@ class Episode:
     ) -> tuple[dict[str, Any], list[bytes]]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
-            found = files.take(stage.path("files/workspace"), out, max_bytes=self.limits.workspace_bytes)
+            found = files.take(stage.path("files/workspace"), out, max_bytes=self.limits.snapshot_bytes)
         if found.largest >= self.limits.file_bytes:
             self.hits["file"] = None
         reply, reply_truncated = files.read_regular(stage.path("files/reply/reply.md"), REPLY_BYTES)
@@ -144,6 +143,7 @@ class Episode:
             "stdout_truncated": self.streams.out.truncated,
             "stderr_truncated": self.streams.err.truncated,
             "snapshot_truncated": found.truncated,
+            "wrote": found.wrote,
             "has_reply": reply is not None,
             "reply_truncated": reply_truncated,
             "refused": found.refused,

@@ -6,7 +6,6 @@ Snapshot: regular files only, in sorted order, with fixed times and owners, so e
 from __future__ import annotations
 
 import errno
-import io
 import os
 import stat
 import tarfile
@@ -17,6 +16,9 @@ from typing import IO
 
 from evaluation.sandbox.spec import InfrastructureFault
 
+# The time stamp of every unpacked file (2020-01-01 UTC): neutral, representable in a ZIP, and what tells
+# a file that a run changed from one it left alone.
+UNPACKED_AT = 1_577_836_800
 MAX_FILES = 10_000
 MAX_ENTRIES = 20_000
 MAX_DEPTH = 64
@@ -31,17 +33,16 @@ class BadArchive(InfrastructureFault):
     code = "bad_archive"
 
 
-def unpack(source: Path | bytes, target: Path, owner: int, *, max_bytes: int) -> None:
+def unpack(source: IO[bytes], target: Path, owner: int, *, max_bytes: int) -> None:
     """Unpack a tar (any compression) of regular files and folders into `target`, owned by `owner`.
 
     Raises BadArchive on any other kind of entry, an unsafe name or more than `max_bytes`; nothing
     outside `target` is created.
     """
-    stream: IO[bytes] = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
     left = max_bytes
     made: set[str] = set()
     try:
-        with stream, tarfile.open(fileobj=stream, mode="r|*", errors="surrogateescape") as archive:
+        with tarfile.open(fileobj=source, mode="r|*", errors="surrogateescape") as archive:
             for number, entry in enumerate(archive):
                 name = entry.name.removeprefix("./").rstrip("/")
                 if name in ("", "."):
@@ -85,6 +86,7 @@ def _write_entry(archive: tarfile.TarFile, entry: tarfile.TarInfo, path: Path, o
         while chunk := content.read(1 << 20):
             out.write(chunk)
         os.fchown(fd, owner, owner)
+    os.utime(path, (UNPACKED_AT, UNPACKED_AT), follow_symlinks=False)
 
 
 @dataclass(slots=True)
@@ -97,6 +99,7 @@ class Snapshot:
     bytes: int = 0
     largest: int = 0
     entries: int = 0
+    wrote: bool = False
 
     def refuse(self, why: str, name: str) -> None:
         if len(self.refused) < MAX_REFUSALS:
@@ -114,13 +117,13 @@ def take(source: Path, out: IO[bytes], *, max_bytes: int) -> Snapshot:
             fileobj=out, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape"
         ) as archive:
             for name, fd, facts in _walk(root, "", 0, found):
+                found.largest = max(found.largest, facts.st_size)
                 if found.files >= MAX_FILES or found.bytes + facts.st_size > max_bytes:
                     found.truncated = True
                     found.refuse("size", name)
                     continue
                 found.files += 1
                 found.bytes += facts.st_size
-                found.largest = max(found.largest, facts.st_size)
                 entry = tarfile.TarInfo(name)
                 entry.size, entry.mode = facts.st_size, 0o644
                 with os.fdopen(fd, "rb", closefd=False) as content:
@@ -155,6 +158,7 @@ def _walk(folder: int, prefix: str, depth: int, found: Snapshot) -> Iterator[tup
         elif why := _refusal(facts):
             found.refuse(why, shown)
         else:
+            found.wrote = found.wrote or facts.st_mtime != UNPACKED_AT
             fd = os.open(name, _READ_FLAGS, dir_fd=folder)
             try:
                 yield shown, fd, facts

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 from evaluation.sandbox import files, rootfs
 from evaluation.sandbox.box import Box, Ended, Host, Output, Streams
@@ -33,11 +33,11 @@ class Grading:
     def run(self) -> tuple[dict[str, Any], list[bytes]]:
         """Grade and return (answer, blobs: reward, stdout, stderr)."""
         limits = Limits(**self.request["limits"])
-        snapshot = Path(self.request["snapshot"]).read_bytes()
         group = self.hierarchy.make(f"e-{os.getpid()}", limits)
         streams = Streams(Output(limits.stdout_bytes), Output(limits.stdout_bytes))
         try:
-            stage, ended = self._run(limits, snapshot, group, streams)
+            with Path(self.request["snapshot"]).open("rb") as snapshot:
+                stage, ended = self._run(limits, snapshot, group, streams)
             reward, oversized = files.read_regular(stage.path("files/out/reward.json"), REWARD_BYTES)
         finally:
             if group is not None:
@@ -48,7 +48,7 @@ class Grading:
         return answer, [b"" if fault else reward or b"", bytes(streams.out.kept), bytes(streams.err.kept)]
 
     def _run(
-        self, limits: Limits, snapshot: bytes, group: Group | None, streams: Streams
+        self, limits: Limits, snapshot: IO[bytes], group: Group | None, streams: Streams
     ) -> tuple[Stage, Ended]:
         identity = enter_namespace()
         stage = Stage({"python": Path(self.request["python"]), "grader": Path(self.request["grader"])})
@@ -69,7 +69,7 @@ class Grading:
         )
         return stage, box.run(arguments, tuple(self.request["command"]), self.request["seconds"], streams)
 
-    def _prepare(self, stage: Stage, limits: Limits, snapshot: bytes) -> None:
+    def _prepare(self, stage: Stage, limits: Limits, snapshot: IO[bytes]) -> None:
         """The tree the grader reads, on a tmpfs of its own; owned by us, so read-only for the grader."""
         stage.limited("files", limits.workspace_bytes)
         for name in ("grade", "grade/scripts", "grade/run", "grade/run/workspace", "grade/out"):

@@ -79,6 +79,7 @@ def _accept(control: socket.socket, host: Host, hierarchy: Hierarchy, children: 
         if pid == 0:
             try:
                 kernel.die_with_parent()
+                kernel.adopt_orphans()
                 control.close()
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -15,6 +15,7 @@ MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -46,6 +47,11 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 def die_with_parent() -> None:
     """Ask for SIGKILL when the thread that made this process ends (cleared by a change of uid)."""
     _check(_libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), "prctl")
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent ends, so that they can be reaped here."""
+    _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
 
 
 def no_new_privileges() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 MIB = 1 << 20
 REPLY_BYTES = 1 * MIB
+MAX_COMMAND = 64 << 10
 # Room that the memory limit must leave above a full workspace, so that files a harness left behind
 # can never stop its next turn from starting (which would look like a fault of ours).
 MEMORY_HEADROOM = 128 * MIB
@@ -62,7 +63,8 @@ class Limits:
     """Hard limits of one episode; each has an effective value in `Outcome.manifest`.
 
     `memory_bytes` includes files kept in memory (workspace, home, /tmp). `workspace_bytes` bounds
-    workspace, home and reply together. `pids` counts processes and threads of the harness.
+    workspace, home and reply together. `pids` counts processes and threads of the harness;
+    `snapshot_bytes` bounds what is kept of the workspace afterwards.
     """
 
     seconds: float = 60.0
@@ -72,12 +74,14 @@ class Limits:
     file_bytes: int = 128 * MIB
     stdout_bytes: int = 1 * MIB
     nofile: int = 1024
+    snapshot_bytes: int = 64 * MIB
     cpus: float = 1.0
 
     def __post_init__(self) -> None:
         if self.memory_bytes < self.workspace_bytes + MEMORY_HEADROOM:
             raise ValueError("memory_bytes must exceed workspace_bytes by at least 128 MiB")
-        if min(self.seconds, self.pids, self.file_bytes, self.stdout_bytes, self.nofile, self.cpus) <= 0:
+        positive = (self.seconds, self.pids, self.file_bytes, self.stdout_bytes, self.nofile, self.cpus)
+        if min(*positive, self.snapshot_bytes) <= 0:
             raise ValueError("every limit must be positive")
 
 
@@ -105,6 +109,11 @@ class RunSpec:
     turns: tuple[bytes, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
+    def __post_init__(self) -> None:
+        size = sum(len(part) for part in self.command)
+        if not self.command or size > MAX_COMMAND or any("\0" in part for part in self.command):
+            raise ValueError("the command must be a non-empty argument list without NUL, of at most 64 KiB")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -112,8 +121,9 @@ class Outcome:
 
     `exit_code` is the first non-zero exit code of a turn, else 0; None when a turn was cut off.
     `turn` is the last turn that was started. `snapshot` is a tar of the regular files of the
-    workspace; `refused` names what was left out of it and why ("link out/x"). `limit_hits` lists
-    which limits bit: memory, pids, disk, file.
+    workspace; `refused` names what was left out of it and why ("link out/x"). `wrote` tells whether the
+    run left any artefact: a file it made or changed. `limit_hits` lists which limits bit: memory, pids,
+    disk, file.
     """
 
     ending: Ending
@@ -127,6 +137,7 @@ class Outcome:
     stderr_truncated: bool
     snapshot: Path | None
     snapshot_truncated: bool
+    wrote: bool
     reply: bytes | None
     reply_truncated: bool
     refused: tuple[str, ...]

@@ -5,7 +5,7 @@ the attempt FAILED as it must. Where /grade/out exists the same text is written 
 """
 
 # It looks at descriptors and paths as the kernel does, and ends at once.
-# ruff: noqa: PTH100, PTH108, PTH110, PTH112, PTH115, PTH118, PTH123, PTH208, SIM115
+# ruff: noqa: PTH108, PTH110, PTH112, PTH115, PTH118, PTH123, PTH208, SIM115
 
 from __future__ import annotations
 
