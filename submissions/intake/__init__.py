@@ -1,0 +1,7 @@
+"""Checks of a package before anything of it runs. Pure and streaming: no Django, nothing is unpacked to disk."""
+
+from submissions.intake.archive import LIMITS, Archive, Limits, inspect
+from submissions.intake.findings import Finding
+from submissions.intake.manifest import Manifest, read_manifest
+
+__all__ = ["LIMITS", "Archive", "Finding", "Limits", "Manifest", "inspect", "read_manifest"]

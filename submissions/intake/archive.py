@@ -1,0 +1,272 @@
+"""Reading a bundle once from front to end, with every limit of the contract; the first offending entry is named.
+
+The archive is read by the same module that workers unpack it with, so both see the same entries.
+"""
+
+from __future__ import annotations
+
+import gzip
+import posixpath
+import tarfile
+import unicodedata
+import zlib
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from submissions.intake.findings import Finding, shown
+from submissions.problems.codes import Code
+
+MANIFEST = "harness.toml"
+MANIFEST_BYTES = 64 * 1024
+NAME_BYTES = 1024
+COMPONENT_BYTES = 255
+DEPTH = 64
+CHUNK = 256 * 1024
+IMAGE_MARKERS = frozenset({"oci-layout", "index.json", "manifest.json", "repositories"})
+SET_ID_BITS = 0o6000
+BLOCK = 512
+EXTENSION_BYTES = 64 * 1024
+"""Longest header that carries a long name or attributes of the next entry."""
+LINK_HOPS = 40
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bytes and counts of harness-contract version 1."""
+
+    packed: int = 512 * 1024 * 1024
+    unpacked: int = 2 * 1024 * 1024 * 1024
+    entries: int = 50_000
+
+
+LIMITS = Limits()
+
+
+@dataclass
+class Archive:
+    """What a bundle holds. `unpacked` in bytes of file contents."""
+
+    entries: int = 0
+    unpacked: int = 0
+    manifest: bytes | None = None
+    kinds: dict[str, str] = field(default_factory=dict)
+    """Folded name → file, dir, link."""
+    links: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Folded name of each symbolic link → its folded target, and its name as written."""
+    roots: set[str] = field(default_factory=set)
+
+
+class _Meter:
+    """A gzip stream that stops once more than a limit came out of it, whatever the archive's own headers say."""
+
+    def __init__(self, source: BinaryIO, limit: int) -> None:
+        self._stream = gzip.GzipFile(fileobj=source, mode="rb")
+        self._limit = limit
+        self.count = 0
+        self.tail = b""
+        self.entry = "–"
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(CHUNK if size < 0 else min(size, CHUNK))
+        self.count += len(data)
+        self.tail = (self.tail + data)[-BLOCK:]
+        if self.count > self._limit:
+            raise Finding(Code.PACKAGE_UNPACKED_TOO_LARGE, limit=self._limit, entry=shown(self.entry))
+        return data
+
+
+class _Entry(tarfile.TarInfo):
+    """A header, read only if the headers that extend it are of a sensible size."""
+
+    EXTENSIONS = frozenset(
+        {
+            tarfile.GNUTYPE_LONGNAME,
+            tarfile.GNUTYPE_LONGLINK,
+            tarfile.XHDTYPE,
+            tarfile.XGLTYPE,
+            tarfile.SOLARIS_XHDTYPE,
+        }
+    )
+
+    def _proc_member(self, tarfile_: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in self.EXTENSIONS and not 0 <= self.size <= EXTENSION_BYTES:
+            raise Finding(Code.ENTRY_NAME_INVALID, entry=shown(self.name))
+        found: tarfile.TarInfo = super()._proc_member(tarfile_)  # type: ignore[misc]
+        return found
+
+
+def inspect(source: BinaryIO, limits: Limits = LIMITS) -> Archive:
+    """Check the bundle in `source`, a seekable file at its start; raises Finding at the first offence."""
+    _require_gzip(source)
+    # Headers and padding of 50,000 entries, long names included, stay below this on top of the contents.
+    meter = _Meter(source, limits.unpacked + limits.entries * 4096 + 1024 * 1024)
+    archive = Archive()
+    try:
+        with tarfile.open(fileobj=meter, mode="r|", bufsize=CHUNK, tarinfo=_Entry) as tar:  # type: ignore[call-overload]
+            for member in tar:
+                meter.entry = member.name
+                _take(archive, tar, member, limits)
+        _drain(meter)
+    except EOFError:
+        raise Finding(Code.PACKAGE_TRUNCATED) from None
+    except tarfile.ReadError as error:
+        raise _damaged(error, meter) from None
+    except (tarfile.TarError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError, RecursionError):
+        raise Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry)) from None
+    _check_links(archive)
+    if archive.manifest is None:
+        if archive.roots & IMAGE_MARKERS:
+            raise Finding(Code.NOT_YET_SUPPORTED, what="image artefacts")
+        raise Finding(Code.MANIFEST_MISSING)
+    return archive
+
+
+def _require_gzip(source: BinaryIO) -> None:
+    start = source.read(264)
+    source.seek(0)
+    if start[257:262] == b"ustar":
+        raise Finding(Code.NOT_YET_SUPPORTED, what="uncompressed archives and image artefacts")
+    if start[:2] != b"\x1f\x8b":
+        raise Finding(Code.PACKAGE_NOT_GZIP)
+
+
+def _damaged(error: tarfile.ReadError, meter: _Meter) -> Finding:
+    if any(word in str(error) for word in ("unexpected end of data", "truncated", "empty file")):
+        return Finding(Code.PACKAGE_TRUNCATED)
+    return Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry))
+
+
+def _drain(meter: _Meter) -> None:
+    """Read to the end, so that a cut-off or endless tail is noticed; after the end only zero bytes may follow."""
+    while data := meter.read():
+        if data.strip(b"\x00"):
+            raise Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry))
+    if meter.tail != bytes(BLOCK):
+        raise Finding(Code.PACKAGE_TRUNCATED)
+
+
+def _take(archive: Archive, tar: tarfile.TarFile, member: tarfile.TarInfo, limits: Limits) -> None:
+    archive.entries += 1
+    if archive.entries > limits.entries:
+        raise Finding(Code.PACKAGE_TOO_MANY_ENTRIES, limit=limits.entries, entry=shown(member.name))
+    name = _checked_name(member.name)
+    folded = _fold(name)
+    if not (member.isreg() or member.isdir() or member.issym() or member.islnk()) or member.issparse():
+        raise Finding(Code.ENTRY_DEVICE, entry=shown(member.name))
+    if member.mode & SET_ID_BITS and not member.isdir():
+        raise Finding(Code.ENTRY_SETUID, entry=shown(member.name))
+    _place(archive, member, folded)
+    if member.issym():
+        _check_symlink(archive, member, folded)
+    elif member.islnk():
+        _check_hard_link(archive, member)
+    elif member.isreg():
+        _read_file(archive, tar, member, name, limits)
+
+
+def _checked_name(raw: str) -> str:
+    """The name without `./` and trailing slash; raises Finding for one that leads elsewhere or cannot be used."""
+    entry = shown(raw)
+    if raw.startswith("/"):
+        raise Finding(Code.ENTRY_ABSOLUTE, entry=entry)
+    parts = [part for part in raw.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise Finding(Code.ENTRY_TRAVERSAL, entry=entry)
+    try:
+        encoded = [part.encode("utf-8") for part in parts]
+    except UnicodeEncodeError:
+        raise Finding(Code.ENTRY_NAME_INVALID, entry=entry) from None
+    controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in raw)
+    too_long = sum(map(len, encoded)) + len(parts) > NAME_BYTES or any(len(p) > COMPONENT_BYTES for p in encoded)
+    if controls or too_long or len(parts) > DEPTH or "\\" in raw:
+        raise Finding(Code.ENTRY_NAME_INVALID, entry=entry)
+    return "/".join(parts)
+
+
+def _fold(name: str) -> str:
+    """Names that some file system takes for the same have the same fold (Unicode NFC and case)."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _place(archive: Archive, member: tarfile.TarInfo, folded: str) -> None:
+    """Remember the entry; refuse a second of the same name, and one below a link or file."""
+    entry = shown(member.name)
+    kind = "dir" if member.isdir() else ("link" if member.issym() else "file")
+    if folded == "":
+        if kind != "dir":
+            raise Finding(Code.ENTRY_NAME_INVALID, entry=entry)
+        return
+    known = archive.kinds.get(folded)
+    if known is not None and known != "implied":
+        raise Finding(Code.ENTRY_DUPLICATE, entry=entry)
+    if known == "implied" and kind != "dir":
+        raise Finding(Code.ENTRY_UNDER_LINK, entry=entry)
+    parent = posixpath.dirname(folded)
+    while parent:  # parents are marked, so that one of them cannot turn into a link or file later
+        if archive.kinds.setdefault(parent, "implied") in ("file", "link"):
+            raise Finding(Code.ENTRY_UNDER_LINK, entry=entry)
+        parent = posixpath.dirname(parent)
+    archive.kinds[folded] = kind
+    archive.roots.add(folded.split("/", 1)[0])
+
+
+def _check_symlink(archive: Archive, member: tarfile.TarInfo, folded: str) -> None:
+    """Refuse at once what cannot be a target inside; where it leads is known when all links are."""
+    target = member.linkname
+    broken = target.startswith("/") or "\\" in target or not target or len(target) > NAME_BYTES
+    if broken or any(unicodedata.category(character) in ("Cc", "Cs") for character in target):
+        raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
+    archive.links[folded] = (_fold(target), member.name)
+
+
+def _check_links(archive: Archive) -> None:
+    """Follow every link as a file system would, through other links too; none may leave the tree at any step."""
+    for folded, (target, written) in archive.links.items():
+        if not _stays(archive.links, posixpath.dirname(folded), target):
+            raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(written))
+
+
+def _stays(links: dict[str, tuple[str, str]], folder: str, target: str) -> bool:
+    here = [part for part in folder.split("/") if part]
+    ahead = target.split("/")[::-1]
+    hops = 0
+    while ahead:
+        part = ahead.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not here:
+                return False
+            here.pop()
+            continue
+        here.append(part)
+        if link := links.get("/".join(here)):
+            hops += 1
+            if hops > LINK_HOPS:
+                return False
+            here.pop()
+            ahead.extend(link[0].split("/")[::-1])
+    return True
+
+
+def _check_hard_link(archive: Archive, member: tarfile.TarInfo) -> None:
+    """A hard link names an earlier regular file of the same archive, from its root."""
+    try:
+        target = _fold(_checked_name(member.linkname))
+    except Finding:
+        target = ""
+    if archive.kinds.get(target) != "file" or target == _fold(_checked_name(member.name)):
+        raise Finding(Code.ENTRY_HARD_LINK_LEAVES_TREE, entry=shown(member.name))
+
+
+def _read_file(
+    archive: Archive, tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, limits: Limits
+) -> None:
+    archive.unpacked += member.size
+    if archive.unpacked > limits.unpacked or member.size < 0:
+        raise Finding(Code.PACKAGE_UNPACKED_TOO_LARGE, limit=limits.unpacked, entry=shown(member.name))
+    if name == MANIFEST:
+        if member.size > MANIFEST_BYTES:
+            raise Finding(Code.MANIFEST_NOT_TOML, detail=f"it is larger than {MANIFEST_BYTES} bytes")
+        content = tar.extractfile(member)
+        archive.manifest = content.read() if content else b""

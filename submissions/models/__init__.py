@@ -1,0 +1,19 @@
+"""Harness registry, uploads, quota, and submissions."""
+
+from submissions.models.quota import AdmissionStop, QuotaCounter, QuotaPolicy, Slot
+from submissions.models.registry import Harness, HarnessVersion
+from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
+from submissions.models.upload import Upload
+
+__all__ = [
+    "AdmissionStop",
+    "Harness",
+    "HarnessVersion",
+    "IdempotencyRecord",
+    "QuotaCounter",
+    "QuotaPolicy",
+    "Slot",
+    "Submission",
+    "SubmissionTransition",
+    "Upload",
+]

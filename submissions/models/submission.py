@@ -1,0 +1,170 @@
+"""A submission, the moves it made, and the keys under which repeated requests get the same answer."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Organisation
+from benchmark.models import TaskSetVersion
+from config.ids import new_id
+from evaluation.models import EvaluationRun, StoredPackage
+from submissions.models.registry import HarnessVersion
+from submissions.models.upload import Upload
+
+
+class Submission(models.Model):
+    """One harness version on one task-set version. `state` changes only through `services.lifecycle.move`."""
+
+    class State(models.TextChoices):
+        CREATED = "created", _("received")
+        CHECKING = "checking", _("being checked")
+        PREFLIGHT = "preflight", _("preflight")
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        GRADING = "grading", _("grading")
+        AWAITING_CHOICE = "awaiting_choice", _("waiting for your choice")
+        HELD = "held", _("held for review")
+        COMPLETE = "complete", _("complete")
+        REJECTED = "rejected", _("rejected at intake")
+        PREFLIGHT_FAILED = "preflight_failed", _("preflight failed")
+        CANCELLED = "cancelled", _("cancelled")
+        INCOMPLETE = "incomplete", _("incomplete")
+        VOIDED = "voided", _("voided")
+
+    class Channel(models.TextChoices):
+        WEB = "web", _("web form")
+        API = "api", _("API")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="submissions")
+    harness_version = models.ForeignKey(HarnessVersion, on_delete=models.PROTECT, related_name="submissions")
+    task_set = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="submissions")
+    upload = models.OneToOneField(Upload, on_delete=models.PROTECT, related_name="submission")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions", null=True, blank=True
+    )
+    channel = models.CharField(max_length=8, choices=Channel.choices)
+    publication_consent = models.BooleanField(default=False)
+    """Whether the vendor agreed that a confirmed result may be published. Nothing is published without it."""
+
+    state = models.CharField(max_length=20, choices=State.choices, default=State.CREATED)
+    reason_code = models.CharField(max_length=40, blank=True)
+    """Problem code of how it came to this state, where there is something to say."""
+    reason_facts = models.JSONField(default=dict)
+    """What fills that code's sentence: names and numbers of the vendor's own package, never of a held-out task."""
+    state_since = models.DateTimeField()
+    paused_from = models.CharField(max_length=20, blank=True)
+
+    package_digest = models.CharField(max_length=64)
+    card_digest = models.CharField(max_length=64)
+    protocol_version = models.CharField(max_length=16)
+    evaluator_version = models.CharField(max_length=16)
+    runs_per_task = models.PositiveSmallIntegerField()
+    manifest = models.JSONField(default=dict)
+    """harness.toml as read, once accepted: name, version, command, limit_seconds."""
+
+    package = models.ForeignKey(
+        StoredPackage, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    preflight_run = models.OneToOneField(
+        EvaluationRun, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    canary_run = models.OneToOneField(
+        EvaluationRun, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    held_out_run = models.OneToOneField(
+        EvaluationRun, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+
+    admitted_at = models.DateTimeField()
+    cooldown_until = models.DateTimeField(null=True, blank=True)
+    """When its harness line may submit again; null where the policy has no cooldown."""
+    cooldown_ended_at = models.DateTimeField(null=True, blank=True)
+    """When the cooldown was lifted early, by the table of who pays."""
+    check_lease_until = models.DateTimeField(null=True, blank=True)
+    """Until when one worker has the package in hand."""
+    check_lease = models.UUIDField(null=True, blank=True)
+    rerun_since = models.DateTimeField(null=True, blank=True)
+    """When runs that the platform lost were first repeated."""
+    rerun_count = models.PositiveSmallIntegerField(default=0)
+    next_rerun_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["organisation", "-id"], name="submission_of_organisation"),
+            models.Index(fields=["task_set", "package_digest"], name="submission_by_package"),
+            models.Index(fields=["state"], name="submission_open", condition=Q(ended_at__isnull=True)),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="paused", paused_from__in=("queued", "running"))
+                | (~Q(state="paused") & Q(paused_from="")),
+                name="paused_submission_knows_where_from",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=("complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided"),
+                    ended_at__isnull=False,
+                )
+                | Q(
+                    state__in=(
+                        "created",
+                        "checking",
+                        "preflight",
+                        "queued",
+                        "running",
+                        "paused",
+                        "grading",
+                        "awaiting_choice",
+                        "held",
+                    ),
+                    ended_at__isnull=True,
+                ),
+                name="submission_state_known_and_end_dated",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=("grading", "held", "complete", "incomplete"))
+                | Q(held_out_run__isnull=False),
+                name="graded_submission_has_run",
+            ),
+        ]
+
+
+class SubmissionTransition(models.Model):
+    """One move, as its page and API show it. Coarse states only: nothing here is per task."""
+
+    id = models.BigAutoField(primary_key=True)
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="transitions")
+    state = models.CharField(max_length=20, choices=Submission.State.choices)
+    at = models.DateTimeField()
+    cause = models.CharField(max_length=40)
+    actor_kind = models.CharField(max_length=16)
+    """person, token, worker or system."""
+
+    class Meta:
+        indexes = [models.Index(fields=["submission", "id"], name="transition_of_submission")]
+
+
+class IdempotencyRecord(models.Model):
+    """The answer once given to a request under a key; kept 30 days per organisation and route."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="+")
+    route = models.CharField(max_length=40)
+    key = models.CharField(max_length=255)
+    body_digest = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    """HTTP status of the answer; null only inside the transaction that is giving it."""
+    answer = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "route", "key"], name="idempotency_key_once"),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_by_age")]

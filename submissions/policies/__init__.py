@@ -1,0 +1,31 @@
+"""Pure rules of submissions: no database, no clock."""
+
+from submissions.policies.admission import Facts, Standing, Stop, UploadFacts, may_act, may_ask, may_submit
+from submissions.policies.quota import (
+    PREFLIGHT_WINDOW,
+    Counter,
+    Ledger,
+    QuotaWindow,
+    Rule,
+    Terms,
+    Usage,
+    window,
+)
+
+__all__ = [
+    "PREFLIGHT_WINDOW",
+    "Counter",
+    "Facts",
+    "Ledger",
+    "QuotaWindow",
+    "Rule",
+    "Standing",
+    "Stop",
+    "Terms",
+    "UploadFacts",
+    "Usage",
+    "may_act",
+    "may_ask",
+    "may_submit",
+    "window",
+]

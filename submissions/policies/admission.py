@@ -1,0 +1,108 @@
+"""May this be submitted? Pure: facts in, None or the reason why not out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from submissions.policies.quota import QuotaWindow
+from submissions.problems.codes import Code
+from submissions.problems.refusal import NoDate, Refusal
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Who asks."""
+
+    organisation_state: str
+    """under_review, verified or suspended."""
+    account_suspended: bool
+    role_may_submit: bool
+
+
+@dataclass(frozen=True)
+class UploadFacts:
+    """The package as declared and checked."""
+
+    state: str
+    expired: bool
+    same_version: bool
+    """Whether it was declared for the harness version that is submitted."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """An admission stop that stands; `cause` in words, `until` where a date is set."""
+
+    cause: str
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that decides, but for the quota window."""
+
+    standing: Standing
+    task_set: str
+    entitled: bool
+    upload: UploadFacts
+    card_current: bool
+    version: str
+    bound_to_other_package: bool
+    """Whether this version string was submitted with another package that passed intake or may yet."""
+    stop: Stop | None
+
+
+_NEVER = NoDate.NOT_A_MATTER_OF_TIME
+
+
+def may_act(standing: Standing) -> Refusal | None:
+    """Whether this person may change things for this organisation at all."""
+    if standing.account_suspended:
+        return Refusal(Code.ACCOUNT_SUSPENDED)
+    if standing.organisation_state == "suspended":
+        return Refusal(Code.ORGANISATION_SUSPENDED)
+    if not standing.role_may_submit:
+        return Refusal(Code.ROLE_MAY_NOT_SUBMIT)
+    return None
+
+
+def may_ask(facts: Facts) -> Refusal | None:
+    """What has to hold before even an identical earlier result is returned."""
+    if refusal := may_act(facts.standing):
+        return refusal
+    if facts.standing.organisation_state != "verified":
+        return Refusal(Code.ORGANISATION_NOT_VERIFIED)
+    if not facts.entitled:
+        return Refusal(Code.NOT_ENTITLED, {"task_set": facts.task_set}, next_allowed_reason=_NEVER)
+    if not facts.card_current:
+        return Refusal(Code.CARD_INCOMPLETE)
+    return _usable(facts.upload)
+
+
+def _usable(upload: UploadFacts) -> Refusal | None:
+    if not upload.same_version:
+        return Refusal(Code.UPLOAD_OF_ANOTHER_VERSION)
+    if upload.state == "consumed":
+        return Refusal(Code.UPLOAD_USED)
+    if upload.expired or upload.state == "expired":
+        return Refusal(Code.UPLOAD_EXPIRED)
+    if upload.state != "complete":
+        return Refusal(Code.UPLOAD_NOT_COMPLETE)
+    return None
+
+
+def may_submit(facts: Facts, window: QuotaWindow) -> Refusal | None:
+    """Whether one more submission is admitted now, and if not, the first reason in a fixed order."""
+    if refusal := may_ask(facts):
+        return refusal
+    if facts.stop is not None:
+        return Refusal(
+            Code.ADMISSION_STOPPED,
+            {"cause": facts.stop.cause},
+            next_allowed_at=facts.stop.until,
+            next_allowed_reason=None if facts.stop.until else NoDate.NEXT_VERSION,
+        )
+    if facts.bound_to_other_package:
+        return Refusal(Code.VERSION_TAKEN, {"version": facts.version})
+    return window.refusal()

@@ -1,0 +1,201 @@
+"""Problems of cards, uploads and packages. Nothing is charged for any of them."""
+
+from __future__ import annotations
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from submissions.problems.catalogue import Fault
+from submissions.problems.codes import Code
+from submissions.problems.requests import Row
+
+_REPACK = _("Pack the bundle again from a clean folder and submit it; nothing was charged.")
+_UPLOAD_AGAIN = _("Start a new upload; nothing was charged.")
+_MANIFEST = _("GET /api/v1/schemas/harness-toml/1 describes harness.toml.")
+
+
+def _upload(code: Code, status: int, title: Promise, sentence: Promise) -> Row:
+    return (code, status, Fault.REQUEST, title, sentence, _UPLOAD_AGAIN)
+
+
+def _package(code: Code, title: Promise, sentence: Promise, remedy: Promise = _REPACK) -> Row:
+    return (code, 422, Fault.HARNESS, title, sentence, remedy)
+
+
+ROWS: list[Row] = [
+    (
+        Code.CARD_INVALID,
+        422,
+        Fault.REQUEST,
+        _("HarnessCard not valid"),
+        _("The HarnessCard does not follow its schema; `errors` names each place."),
+        _("GET /api/v1/schemas/harness-card/1 is the schema."),
+    ),
+    (
+        Code.CARD_INCOMPLETE,
+        422,
+        Fault.REQUEST,
+        _("HarnessCard not complete"),
+        _("This version's HarnessCard was written under an older schema."),
+        _("Register a new version with a card under the present schema."),
+    ),
+    _upload(
+        Code.PACKAGE_TOO_LARGE,
+        413,
+        _("Package too large"),
+        _("A bundle may have at most %(limit)s bytes packed."),
+    ),
+    _upload(Code.PACKAGE_EMPTY, 422, _("Package empty"), _("The file is empty.")),
+    _upload(
+        Code.UPLOAD_TRUNCATED,
+        422,
+        _("Upload truncated"),
+        _("%(received)s of %(declared)s bytes arrived."),
+    ),
+    _upload(
+        Code.UPLOAD_TOO_LONG,
+        422,
+        _("Upload too long"),
+        _("%(received)s bytes arrived where %(declared)s were declared."),
+    ),
+    _upload(
+        Code.UPLOAD_PARTS_WRONG,
+        422,
+        _("Parts do not fit"),
+        _("The store did not accept the list of parts."),
+    ),
+    _upload(Code.UPLOAD_MISSING, 422, _("Nothing arrived"), _("The store holds no bytes of this upload.")),
+    _upload(
+        Code.HASH_MISMATCH,
+        422,
+        _("SHA-256 differs"),
+        _("The SHA-256 of what arrived is not the declared one."),
+    ),
+    _upload(
+        Code.UPLOAD_NOT_OPEN,
+        409,
+        _("Upload not open"),
+        _("This upload has ended already; it is %(state)s."),
+    ),
+    _upload(Code.UPLOAD_EXPIRED, 409, _("Upload expired"), _("This upload was not used in time.")),
+    _upload(
+        Code.UPLOAD_NOT_COMPLETE,
+        409,
+        _("Upload not complete"),
+        _("Only an upload whose bytes are complete and checked can be submitted."),
+    ),
+    _upload(
+        Code.UPLOAD_USED,
+        409,
+        _("Upload used already"),
+        _("Another submission has used this upload."),
+    ),
+    _upload(
+        Code.UPLOAD_OF_ANOTHER_VERSION,
+        422,
+        _("Upload of another version"),
+        _("This upload was declared for another harness version."),
+    ),
+    _package(Code.PACKAGE_NOT_GZIP, _("Not a .tar.gz"), _("The package is not gzip-compressed.")),
+    _package(Code.PACKAGE_TRUNCATED, _("Archive cut off"), _("The archive ends too early.")),
+    _package(
+        Code.PACKAGE_DAMAGED,
+        _("Archive damaged"),
+        _("The archive cannot be read after entry %(entry)s."),
+    ),
+    _package(
+        Code.PACKAGE_UNPACKED_TOO_LARGE,
+        _("Too large when unpacked"),
+        _("Unpacked, the package exceeds %(limit)s bytes at entry %(entry)s."),
+    ),
+    _package(
+        Code.PACKAGE_TOO_MANY_ENTRIES,
+        _("Too many entries"),
+        _("The package has more than %(limit)s entries."),
+    ),
+    _package(Code.ENTRY_ABSOLUTE, _("Absolute name"), _("Entry %(entry)s has an absolute name.")),
+    _package(Code.ENTRY_TRAVERSAL, _("Name leaves the tree"), _("Entry %(entry)s holds `..`.")),
+    _package(
+        Code.ENTRY_NAME_INVALID,
+        _("Name not usable"),
+        _("Entry %(entry)s has a name that is not UTF-8, holds control characters or is too long."),
+    ),
+    _package(
+        Code.ENTRY_LINK_LEAVES_TREE,
+        _("Link leaves the tree"),
+        _("Symbolic link %(entry)s points out of the package."),
+    ),
+    _package(
+        Code.ENTRY_HARD_LINK_LEAVES_TREE,
+        _("Hard link not to an earlier file"),
+        _("Hard link %(entry)s points to no earlier file of the package."),
+    ),
+    _package(
+        Code.ENTRY_DEVICE,
+        _("Not a file, folder or link"),
+        _("Entry %(entry)s is a device, pipe or another special file."),
+    ),
+    _package(
+        Code.ENTRY_SETUID,
+        _("Set-uid or set-gid bit"),
+        _("Entry %(entry)s has a set-uid or set-gid bit."),
+    ),
+    _package(
+        Code.ENTRY_DUPLICATE,
+        _("Two names that are one"),
+        _("Entry %(entry)s has the same name as an earlier one after Unicode and case folding."),
+    ),
+    _package(
+        Code.ENTRY_UNDER_LINK,
+        _("Name leads through a link or file"),
+        _("Entry %(entry)s lies under an entry that is not a folder."),
+    ),
+    _package(
+        Code.MANIFEST_MISSING,
+        _("harness.toml missing"),
+        _("The package has no file harness.toml at its root."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.MANIFEST_NOT_TOML,
+        _("harness.toml not readable"),
+        _("harness.toml is not TOML in UTF-8: %(detail)s."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.MANIFEST_UNKNOWN_KEY,
+        _("Unknown key in harness.toml"),
+        _("harness.toml has an unknown key `%(key)s`."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.MANIFEST_KEY_MISSING,
+        _("Key missing in harness.toml"),
+        _("harness.toml lacks the key `%(key)s`."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.MANIFEST_VALUE_INVALID,
+        _("Wrong value in harness.toml"),
+        _("`%(key)s` in harness.toml has a wrong value: %(detail)s."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.MANIFEST_NAME_DIFFERS,
+        _("Another harness name"),
+        _("harness.toml says name `%(found)s`; the registered harness is `%(expected)s`."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.MANIFEST_VERSION_DIFFERS,
+        _("Another version"),
+        _("harness.toml says version `%(found)s`; the registered version is `%(expected)s`."),
+        _MANIFEST,
+    ),
+    _package(
+        Code.NOT_YET_SUPPORTED,
+        _("Not yet supported"),
+        _("The platform does not take this yet: %(what)s."),
+        _("Submit a bundle without it; nothing was charged."),
+    ),
+]

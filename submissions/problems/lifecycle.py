@@ -1,0 +1,183 @@
+"""Why a submission is in its state, and moves that are not possible. Statuses matter for the last ones only."""
+
+from __future__ import annotations
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from submissions.problems.catalogue import Fault
+from submissions.problems.codes import Code
+from submissions.problems.requests import Row
+
+_WAIT = _("Nothing to do; the page shows the next step.")
+_RETURNED = _("Your use was returned and the cooldown lifted. Submit again when you like.")
+
+
+def _says(code: Code, fault: Fault, title: Promise, sentence: Promise, remedy: Promise = _WAIT) -> Row:
+    return (code, 409, fault, title, sentence, remedy)
+
+
+def _progress(code: Code, title: Promise) -> Row:
+    return _says(code, Fault.PLATFORM if code is Code.RUNS_LOST else Fault.POLICY, title, title)
+
+
+PASSED: list[Row] = [
+    _progress(Code.ADMITTED, _("Admitted; one use is reserved")),
+    _progress(Code.IDENTICAL_EARLIER, _("Identical to an earlier submission; its result is returned")),
+    _progress(Code.CHECK_STARTED, _("The package is being checked")),
+    _progress(Code.CHECK_PASSED, _("Package accepted; preflight on the public tasks has started")),
+    _progress(Code.PREFLIGHT_PASSED, _("Preflight passed")),
+    _progress(Code.CANARY_PASSED, _("Held-out tasks have started; one use is counted")),
+    _progress(Code.ALL_RUNS_EXECUTED, _("All runs are executed")),
+    _progress(Code.RESULTS_RELEASED, _("Results released")),
+    _progress(Code.HELD_FOR_REVIEW, _("Held for review before release")),
+    _progress(Code.RELEASED_AFTER_REVIEW, _("Released after review")),
+    _progress(Code.VOIDED_AFTER_REVIEW, _("Voided after review")),
+    _progress(Code.UPSTREAM_BACK, _("The model upstream answers again")),
+]
+
+ENDS: list[Row] = [
+    _says(
+        Code.PREFLIGHT_CRASHED,
+        Fault.HARNESS,
+        _("Preflight failed"),
+        _(
+            "Your harness stopped on public tasks: %(crashed)s of %(total)s runs ended without artefact or reply. "
+            "See the log. No charge."
+        ),
+        _("Read the logs of the public tasks, correct the package, register a new version."),
+    ),
+    _says(
+        Code.CANARY_FAILED,
+        Fault.HARNESS,
+        _("Canary failed"),
+        _("Your harness ended without artefact or reply on a public task in the held-out set-up. No charge."),
+        _("Make sure that the package needs no network and nothing that is left over from an earlier task."),
+    ),
+    _says(
+        Code.RUNS_LOST,
+        Fault.PLATFORM,
+        _("Some runs were lost"),
+        _("Our infrastructure lost some runs and could not repeat them in time. You decide before any number is shown."),
+        _("Choose to keep the incomplete result, or to void it and get your use back."),
+    ),
+    _says(
+        Code.UPSTREAM_DOWN,
+        Fault.PLATFORM,
+        _("A model upstream does not answer"),
+        _("A model that your harness needs is down, as our own probe confirms. Clocks are stopped."),
+    ),
+    _says(
+        Code.CANCELLED_BY_VENDOR,
+        Fault.VENDOR_DECISION,
+        _("Cancelled"),
+        _("Cancelled before held-out tasks started. Nothing was charged."),
+        _RETURNED,
+    ),
+    _says(
+        Code.CANCELLED_AFTER_START,
+        Fault.VENDOR_DECISION,
+        _("Cancelled after the start"),
+        _("Held-out tasks have started. Cancelling keeps this submission counted."),
+        _("The use stays counted and the cooldown runs."),
+    ),
+    _says(
+        Code.CHOICE_KEEP,
+        Fault.VENDOR_DECISION,
+        _("Kept as incomplete"),
+        _("Kept as incomplete by your choice, made before any number was shown."),
+    ),
+    _says(
+        Code.CHOICE_VOID,
+        Fault.VENDOR_DECISION,
+        _("Voided"),
+        _("Voided by your choice; no number is ever shown."),
+        _RETURNED,
+    ),
+    _says(
+        Code.DEADLINE_CREATED,
+        Fault.PLATFORM,
+        _("Never started"),
+        _("The platform did not take up this submission within a day. Nothing was charged."),
+        _RETURNED,
+    ),
+    _says(
+        Code.DEADLINE_CHECKING,
+        Fault.PLATFORM,
+        _("Check not finished"),
+        _("The platform could not finish checking the package in time. Nothing was charged."),
+        _RETURNED,
+    ),
+    _says(
+        Code.DEADLINE_PREFLIGHT,
+        Fault.PLATFORM,
+        _("Preflight not finished"),
+        _("The platform could not finish the preflight in time. Nothing was charged."),
+        _RETURNED,
+    ),
+    _says(
+        Code.DEADLINE_RUNNING,
+        Fault.PLATFORM,
+        _("Runs missing"),
+        _("Our infrastructure failed for too long. You decide before any number is shown."),
+        _("Choose to keep the incomplete result, or to void it and get your use back."),
+    ),
+    _says(
+        Code.DEADLINE_PAUSED,
+        Fault.PLATFORM,
+        _("Paused for too long"),
+        _("The model upstream did not come back in time. You decide before any number is shown."),
+        _("Choose to keep the incomplete result, or to void it and get your use back."),
+    ),
+    _says(
+        Code.DEADLINE_GRADING,
+        Fault.PLATFORM,
+        _("Grading not finished"),
+        _("The platform could not finish grading in time. You decide before any number is shown."),
+        _("Choose to keep the incomplete result, or to void it and get your use back."),
+    ),
+    _says(
+        Code.DEADLINE_CHOICE,
+        Fault.PLATFORM,
+        _("Voided"),
+        _("No choice was made in time, so the submission was voided; no number is ever shown."),
+        _RETURNED,
+    ),
+    _says(
+        Code.VOIDED_BY_STAFF,
+        Fault.PLATFORM,
+        _("Voided by staff"),
+        _("Staff voided this submission because of a fault of the platform."),
+        _RETURNED,
+    ),
+    _says(
+        Code.REFUND_BY_STAFF,
+        Fault.PLATFORM,
+        _("Returned by staff"),
+        _("Staff returned this use: %(reason)s"),
+    ),
+]
+
+REFUSED: list[Row] = [
+    _says(
+        Code.MOVE_NOT_POSSIBLE,
+        Fault.REQUEST,
+        _("Not possible in this state"),
+        _("The submission is %(state)s; that cannot be changed this way."),
+    ),
+    _says(
+        Code.CHOICE_NOT_POSSIBLE,
+        Fault.REQUEST,
+        _("No such choice"),
+        _("There is nothing to keep: no held-out task was run."),
+        _("Choose void; your use is returned."),
+    ),
+    _says(
+        Code.REFUND_NOT_POSSIBLE,
+        Fault.REQUEST,
+        _("Nothing to return"),
+        _("This use was returned already."),
+    ),
+]
+
+ROWS: list[Row] = [*PASSED, *ENDS, *REFUSED]

@@ -1,0 +1,112 @@
+"""Why a submission is not admitted."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from submissions.problems.catalogue import Fault
+from submissions.problems.codes import Code
+from submissions.problems.requests import Row
+
+_NEXT_VERSION = _(
+    "The count starts anew with the next task-set version. A reserved use comes back if its submission ends before "
+    "held-out tasks start."
+)
+
+ROWS: list[Row] = [
+    (
+        Code.NOT_ENTITLED,
+        403,
+        Fault.POLICY,
+        _("Not entitled"),
+        _("Task-set version %(task_set)s takes no submissions from you. Nothing was charged."),
+        _("GET /api/v1/task-sets lists the versions that are open."),
+    ),
+    (
+        Code.ADMISSION_STOPPED,
+        403,
+        Fault.POLICY,
+        _("Admission stopped"),
+        _("Not accepted: %(cause)s. Nothing was charged."),
+        _("Where a date is set, next_allowed_at says when it ends."),
+    ),
+    (
+        Code.QUOTA_LINE,
+        429,
+        Fault.POLICY,
+        _("Submissions of this harness are used up"),
+        _(
+            "Not accepted: %(used)s of %(limit)s submissions of this harness are used for this version. "
+            "Nothing was charged."
+        ),
+        _NEXT_VERSION,
+    ),
+    (
+        Code.QUOTA_LINEAGE,
+        429,
+        Fault.POLICY,
+        _("Submissions of your organisation are used up"),
+        _(
+            "Not accepted: %(used)s of %(limit)s submissions of your organisation and its linked accounts are used "
+            "for this version. Nothing was charged."
+        ),
+        _NEXT_VERSION,
+    ),
+    (
+        Code.QUOTA_ACCOUNT,
+        429,
+        Fault.POLICY,
+        _("Submissions of your account are used up"),
+        _(
+            "Not accepted: %(used)s of %(limit)s submissions of your account are used for this version. "
+            "Nothing was charged."
+        ),
+        _NEXT_VERSION,
+    ),
+    (
+        Code.IN_FLIGHT,
+        429,
+        Fault.POLICY,
+        _("A submission of this harness is in flight"),
+        _(
+            "Not accepted: %(used)s of %(limit)s submissions of this harness are in flight at this moment. "
+            "Nothing was charged."
+        ),
+        _("Submit again when it has ended, or cancel it."),
+    ),
+    (
+        Code.COOLDOWN,
+        429,
+        Fault.POLICY,
+        _("Cooldown"),
+        _("Not accepted: cooldown until %(time)s. Nothing was charged."),
+        _("Submit again from that instant on."),
+    ),
+    (
+        Code.PREFLIGHT_CEILING,
+        429,
+        Fault.POLICY,
+        _("Preflights of this week are used up"),
+        _(
+            "Not accepted: this harness had %(used)s of %(limit)s preflights within seven days. "
+            "Nothing was charged."
+        ),
+        _("Try the package on the public tasks on your own machine first."),
+    ),
+    (
+        Code.VERSION_TAKEN,
+        409,
+        Fault.HARNESS,
+        _("This version has another package"),
+        _("Version %(version)s was submitted with another package already. Nothing was charged."),
+        _("Register the changed package under a new version."),
+    ),
+    (
+        Code.IDENTICAL_IN_FLIGHT,
+        409,
+        Fault.REQUEST,
+        _("The same package is being evaluated"),
+        _("Your organisation has an identical submission in flight. Nothing was charged."),
+        _("`instance` is its address; its result will answer this request too."),
+    ),
+]

@@ -1,0 +1,91 @@
+"""A reason why not, as a value; and the exception that carries it out of a service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from django.utils import translation
+
+from submissions.problems.catalogue import Entry, entry
+from submissions.problems.codes import Code
+
+
+class NoDate(StrEnum):
+    """Why there is no instant from which it would be allowed."""
+
+    NEXT_VERSION = "next_task_set_version"
+    WHEN_IN_FLIGHT_ENDS = "when_the_submission_in_flight_ends"
+    NOT_A_MATTER_OF_TIME = "not_a_matter_of_time"
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One place in a request body, as a JSON path, and what is wrong there."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why not: a stable code and the facts of its sentence. `instance` is the address it is about."""
+
+    code: Code
+    facts: Mapping[str, object] = field(default_factory=dict)
+    next_allowed_at: datetime | None = None
+    next_allowed_reason: NoDate | None = None
+    counters: Sequence[Mapping[str, object]] = ()
+    errors: Sequence[FieldError] = ()
+    instance: str = ""
+
+    @property
+    def entry(self) -> Entry:
+        return entry(self.code)
+
+    @property
+    def status(self) -> int:
+        return self.entry.status
+
+    @property
+    def title(self) -> str:
+        return str(self.entry.title)
+
+    @property
+    def detail(self) -> str:
+        """The sentence in the active language."""
+        return sentence(self.code, self.facts)
+
+    @property
+    def remedy(self) -> str:
+        return str(self.entry.remedy)
+
+
+class Refused(Exception):
+    """Raised by services; nothing was changed."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.code.value)
+        self.refusal = refusal
+
+
+def refuse(code: Code, **facts: object) -> Refused:
+    """A Refused with plain facts, for `raise refuse(Code.NOT_FOUND)`."""
+    return Refused(Refusal(code, facts))
+
+
+def sentence(code: str, facts: Mapping[str, object]) -> str:
+    """The code's sentence with its places filled; a fact that is missing shows as a dash."""
+    return str(entry(code).sentence) % _Dashes(facts)
+
+
+def in_language(language: str, code: str, facts: Mapping[str, object]) -> str:
+    with translation.override(language):
+        return sentence(code, facts)
+
+
+class _Dashes(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return "–"

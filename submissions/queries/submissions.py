@@ -1,0 +1,190 @@
+"""Submissions as their organisation sees them: state, timeline, coarse progress, and what they cost. Nothing per task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Organisation
+from submissions.models import Harness, Slot, Submission
+from submissions.policies.states import DEADLINES, ENDS, IN_FLIGHT
+from submissions.problems import Code, entry, sentence
+from submissions.problems.catalogue import FAULT_WORDS
+from submissions.queries.registry import NotVisible
+
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step of the timeline; `words` in the reader's language."""
+
+    state: str
+    at: datetime
+    cause: str
+    words: str
+    actor_kind: str
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Whether a submission used the quota, why, and what would come back when."""
+
+    counts: bool
+    """Whether it is part of `used` in the quota: reserved or consumed."""
+    state: str
+    """reserved, consumed or refunded."""
+    cause: str
+    words: str
+    reason: str
+    reserved_at: datetime
+    consumed_at: datetime | None
+    refunded_at: datetime | None
+    cooldown_until: datetime | None
+    """None where there is none or it was lifted."""
+    cooldown_ended_at: datetime | None
+    if_cancelled: str
+    """What cancelling now would do: returned, kept, or not_possible."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Why a submission is where it is: whose doing, what to do, and until when the platform moves by itself."""
+
+    code: str
+    title: str
+    sentence: str
+    fault: str
+    fault_words: str
+    remedy: str
+    facts: dict[str, object]
+    moves_by: datetime | None
+
+
+def submissions_of(
+    organisation: Organisation,
+    *,
+    harness: Harness | None = None,
+    state: str = "",
+    before: UUID | None = None,
+    limit: int = PAGE,
+) -> list[Submission]:
+    """Newest first; `before` is the id of the last one of the page before."""
+    rows = _visible(organisation)
+    if harness is not None:
+        rows = rows.filter(harness_version__harness=harness)
+    if state:
+        rows = rows.filter(state=state)
+    if before is not None:
+        rows = rows.filter(id__lt=before)
+    return list(rows.order_by("-id")[: min(limit, PAGE)])
+
+
+def submission_of(organisation: Organisation, submission_id: UUID) -> Submission:
+    """Raises NotVisible."""
+    found = _visible(organisation).filter(id=submission_id).first()
+    if found is None:
+        raise NotVisible
+    return found
+
+
+def in_flight_of(organisation: Organisation) -> list[Submission]:
+    """Those that are not at an end, newest first."""
+    return list(_visible(organisation).exclude(state__in=ENDS).order_by("-id"))
+
+
+def _visible(organisation: Organisation) -> QuerySet[Submission]:
+    related = ("organisation", "harness_version__harness", "task_set", "slot", "held_out_run", "preflight_run")
+    return Submission.objects.filter(organisation=organisation).select_related(*related)
+
+
+def timeline(submission: Submission) -> list[Moment]:
+    """All moves so far, oldest first."""
+    rows = submission.transitions.order_by("id")
+    return [
+        Moment(row.state, row.at, row.cause, str(entry(row.cause).title), row.actor_kind) for row in rows
+    ]
+
+
+def progress(submission: Submission) -> int:
+    """Coarse progress of the whole: 0, 25, 50 or 75 percent, and 100 once it is complete."""
+    if submission.state in (Submission.State.COMPLETE, Submission.State.INCOMPLETE):
+        return 100
+    if submission.held_out_run is None:
+        return 0
+    if submission.state in (Submission.State.GRADING, Submission.State.HELD, Submission.State.AWAITING_CHOICE):
+        return 75
+    return min(submission.held_out_run.quarter, 75)
+
+
+def charge(submission: Submission) -> Charge:
+    """The statement of what this submission cost; the statements of a line add up to its `used`."""
+    slot: Slot = submission.slot
+    lifted = submission.cooldown_ended_at
+    return Charge(
+        counts=slot.state != Slot.State.REFUNDED,
+        state=slot.state,
+        cause=slot.cause,
+        words=_charge_words(slot),
+        reason=slot.reason,
+        reserved_at=slot.reserved_at,
+        consumed_at=slot.consumed_at,
+        refunded_at=slot.refunded_at,
+        cooldown_until=None if lifted else submission.cooldown_until,
+        cooldown_ended_at=lifted,
+        if_cancelled=_if_cancelled(submission, slot),
+    )
+
+
+def _charge_words(slot: Slot) -> str:
+    if slot.state == Slot.State.RESERVED:
+        return str(_("One use is reserved. It is counted once held-out tasks start, and returned if that never happens."))
+    if slot.state == Slot.State.CONSUMED:
+        return str(_("One use is counted, because held-out tasks have started."))
+    return sentence(slot.cause, {"reason": slot.reason})
+
+
+def _if_cancelled(submission: Submission, slot: Slot) -> str:
+    if submission.state not in IN_FLIGHT:
+        return "not_possible"
+    return "returned" if slot.state == Slot.State.RESERVED else "kept"
+
+
+def outcome(submission: Submission) -> Outcome | None:
+    """What is to be said about the present state; None where the state says it all."""
+    if not submission.reason_code:
+        return None
+    found = entry(submission.reason_code)
+    deadline = DEADLINES.get(submission.state)
+    return Outcome(
+        code=found.code.value,
+        title=str(found.title),
+        sentence=sentence(found.code, submission.reason_facts),
+        fault=found.fault.value,
+        fault_words=str(FAULT_WORDS[found.fault]),
+        remedy=str(found.remedy),
+        facts=dict(submission.reason_facts),
+        moves_by=submission.state_since + deadline[0] if deadline else None,
+    )
+
+
+def who_pays() -> list[dict[str, str | Promise]]:
+    """The published table of who pays, one row per case, in the reader's language; code, words, slot, cooldown."""
+    yes, no, returned = _("counted"), _("not counted"), _("returned")
+    lifted, runs, chosen = _("lifted"), _("runs"), _("as chosen")
+    return [
+        {"code": "rejected", "what": _("Rejected at intake"), "slot": no, "cooldown": lifted},
+        {"code": Code.PREFLIGHT_CRASHED.value, "what": _("Preflight failed: over 20 % of the runs crashed without artefact or reply; never for a low score"), "slot": no, "cooldown": lifted},  # noqa: E501
+        {"code": Code.CANARY_FAILED.value, "what": _("Canary failed"), "slot": no, "cooldown": lifted},
+        {"code": Code.CANCELLED_BY_VENDOR.value, "what": _("Cancelled before held-out tasks start"), "slot": no, "cooldown": lifted},  # noqa: E501
+        {"code": Code.CANCELLED_AFTER_START.value, "what": _("Cancelled after held-out tasks have started"), "slot": yes, "cooldown": runs},  # noqa: E501
+        {"code": "harness", "what": _("The harness crashed, timed out or ran out of budget on held-out tasks"), "slot": yes, "cooldown": runs},  # noqa: E501
+        {"code": "platform", "what": _("The platform failed before held-out tasks started"), "slot": returned, "cooldown": lifted},  # noqa: E501
+        {"code": Code.CHOICE_KEEP.value, "what": _("Runs lost by the platform could not be repeated in time; you keep the incomplete result"), "slot": yes, "cooldown": chosen},  # noqa: E501
+        {"code": Code.CHOICE_VOID.value, "what": _("Runs lost by the platform could not be repeated in time; you void the submission"), "slot": returned, "cooldown": chosen},  # noqa: E501
+    ]

@@ -1,0 +1,65 @@
+"""Every change of state in submissions: one function per use case, one transaction, its audit events inside it."""
+
+from submissions.queries.admission import Order
+from submissions.services.admission import Receipt, submit
+from submissions.services.checking import begin_check, check, finish_check
+from submissions.services.choices import cancel, choose, set_publication_consent
+from submissions.services.idempotency import Answer, once
+from submissions.services.moves import move
+from submissions.services.policy import (
+    OFFICIAL,
+    close_task_set,
+    lift_stop,
+    open_task_set,
+    set_policy,
+    stop_admission,
+)
+from submissions.services.progress import advance, advance_run, conclude, pause, resume
+from submissions.services.registry import add_version, register_harness
+from submissions.services.slots import refund
+from submissions.services.sweeping import remove_upload, sweep
+from submissions.services.uploads import (
+    Part,
+    abort_upload,
+    complete_upload,
+    open_upload,
+    receive_stream,
+    sign_parts,
+)
+
+__all__ = [
+    "OFFICIAL",
+    "Answer",
+    "Order",
+    "Part",
+    "Receipt",
+    "abort_upload",
+    "add_version",
+    "advance",
+    "advance_run",
+    "begin_check",
+    "cancel",
+    "check",
+    "choose",
+    "close_task_set",
+    "complete_upload",
+    "conclude",
+    "finish_check",
+    "lift_stop",
+    "move",
+    "once",
+    "open_task_set",
+    "open_upload",
+    "pause",
+    "receive_stream",
+    "refund",
+    "register_harness",
+    "remove_upload",
+    "resume",
+    "set_policy",
+    "set_publication_consent",
+    "sign_parts",
+    "stop_admission",
+    "submit",
+    "sweep",
+]

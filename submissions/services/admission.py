@@ -1,0 +1,145 @@
+"""Admitting one submission: entitlement, cooldown, quota, receipt; all or nothing, however many ask at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from audit import log
+from audit.canonical import timestamp
+from audit.events import Actor
+from config import clock
+from submissions import events, policies, tickets
+from submissions.models import Submission, SubmissionTransition, Upload
+from submissions.policies import QuotaWindow
+from submissions.problems import Code, Refusal, Refused, refuse
+from submissions.queries.admission import Order, identical, identical_in_flight, order_facts
+from submissions.queries.ledger import quota_window
+from submissions.services import slots
+from submissions.services.idempotency import once
+
+ROUTE = "submissions"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What the vendor is told: 202 for a new submission, 200 for an identical earlier one; the same on every repeat."""
+
+    submission_id: UUID
+    status: int
+    body: dict[str, Any]
+    replayed: bool
+
+
+def submit(order: Order, *, by: Actor, key: str) -> Receipt:
+    """Admit `order`, or return the earlier identical result. The web form and the API both end here.
+
+    Raises Refused with every reason of `policies.may_submit`, identical_in_flight, idempotency_key_required or
+    idempotency_conflict; then nothing is changed and nothing charged.
+    """
+    body = {
+        "harness_version": str(order.harness_version.pk),
+        "publication_consent": order.publication_consent,
+        "task_set": order.task_set.label,
+        "upload": str(order.upload.pk),
+    }
+    answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
+    return Receipt(UUID(answer.body["id"]), answer.status, answer.body, answer.replayed)
+
+
+def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:
+    """Everything slow first; the locks late and short."""
+    with transaction.atomic():
+        now = clock.now()
+        if refusal := policies.may_ask(order_facts(order, account=by.account, now=now)):
+            raise Refused(refusal)
+        line = order.harness_version.harness
+        slots.lock(order.task_set, line, order.organisation, by.account)
+        upload = Upload.objects.select_for_update().get(pk=order.upload.pk)
+        now = clock.now()
+        facts = order_facts(order, account=by.account, now=now)
+        if refusal := policies.may_ask(facts):
+            raise Refused(refusal)
+        if earlier := identical(order):
+            return _answer_by_earlier(earlier, upload, by)
+        window = quota_window(line, order.task_set, account=by.account, now=now)
+        if window is None:
+            raise refuse(Code.NOT_ENTITLED, task_set=order.task_set.label)
+        if refusal := policies.may_submit(facts, window):
+            raise Refused(refusal)
+        submission = _create(order, upload, window, by)
+        after = quota_window(line, order.task_set, account=by.account, now=now)
+    return 202, _receipt(submission, after, note=Code.ADMITTED)
+
+
+def _create(order: Order, upload: Upload, window: QuotaWindow, by: Actor) -> Submission:
+    now, terms = window.now, window.terms
+    version = order.harness_version
+    submission = Submission.objects.create(
+        organisation=order.organisation,
+        harness_version=version,
+        task_set=order.task_set,
+        upload=upload,
+        account_id=by.account,
+        channel=Submission.Channel.WEB if by.channel == "web" else Submission.Channel.API,
+        publication_consent=order.publication_consent,
+        state_since=now,
+        package_digest=upload.sha256,
+        card_digest=version.card_digest,
+        protocol_version=order.task_set.protocol_version,
+        evaluator_version=order.task_set.evaluator_version,
+        runs_per_task=terms.runs_per_task,
+        admitted_at=now,
+        cooldown_until=now + terms.cooldown if terms.cooldown_seconds else None,
+    )
+    SubmissionTransition.objects.create(
+        submission=submission, state=submission.state, at=now, cause=Code.ADMITTED, actor_kind=by.kind
+    )
+    upload.state = Upload.State.CONSUMED
+    upload.save(update_fields=["state"])
+    cooldown = submission.cooldown_until
+    event = events.SubmissionAdmitted(
+        subject=submission.id,
+        harness_version=str(version.id),
+        task_set=order.task_set.label,
+        package_digest=upload.sha256,
+        card_digest=version.card_digest,
+        upload=str(upload.id),
+        lineage=str(order.organisation.lineage_id),
+        cooldown_until=timestamp(cooldown) if cooldown else None,
+        publication_consent=int(order.publication_consent),
+    )
+    log.append(event, by=by)
+    slots.reserve(submission, by=by)
+    tickets.send("submissions.tasks.check", submission.id)
+    return submission
+
+
+def _answer_by_earlier(earlier: Submission, upload: Upload, by: Actor) -> tuple[int, dict[str, Any]]:
+    """The earlier result if it is complete, else where to look for it; nothing runs, nothing is charged."""
+    if earlier.state != Submission.State.COMPLETE:
+        raise Refused(identical_in_flight(earlier))
+    log.append(events.SubmissionAnsweredByEarlier(subject=earlier.id, upload=str(upload.id)), by=by)
+    return 200, _receipt(earlier, None, note=Code.IDENTICAL_EARLIER)
+
+
+def _receipt(submission: Submission, window: QuotaWindow | None, *, note: Code) -> dict[str, Any]:
+    """The stored answer: facts of the admission only, so that a repeat a month later reads the same."""
+    return {
+        "id": str(submission.id),
+        "url": f"/api/v1/submissions/{submission.id}",
+        "note": note.value,
+        "state": submission.state,
+        "harness_version": str(submission.harness_version_id),
+        "task_set": submission.task_set.label,
+        "package_digest": submission.package_digest,
+        "card_digest": submission.card_digest,
+        "admitted_at": timestamp(submission.admitted_at),
+        "quota": window.shown() if window else None,
+    }
+
+
+__all__ = ["ROUTE", "Order", "Receipt", "Refusal", "submit"]

@@ -1,0 +1,72 @@
+"""What a vendor decides about a submission: cancel, the blind choice, consent to publish."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Actor
+from submissions import events, tickets
+from submissions.models import Slot, Submission
+from submissions.problems import Code, refuse
+from submissions.services import standing
+from submissions.services.moves import locked, move
+
+CHOICES = {
+    "keep": (Submission.State.INCOMPLETE, Code.CHOICE_KEEP),
+    "void": (Submission.State.VOIDED, Code.CHOICE_VOID),
+}
+
+
+def cancel(submission_id: UUID, *, by: Actor) -> Submission:
+    """End a submission. Before held-out tasks start the use is returned, afterwards it stays counted.
+
+    Cancelling what is cancelled changes nothing. Raises Refused: move_not_possible, standing.
+    """
+    with transaction.atomic():
+        submission = locked(submission_id)
+        if by.kind in ("person", "token") and by.organisation == str(submission.organisation_id):
+            standing.require(submission.organisation, by)
+        if submission.state == Submission.State.CANCELLED:
+            return submission
+        counted = submission.slot.state == Slot.State.CONSUMED
+        cause = Code.CANCELLED_AFTER_START if counted else Code.CANCELLED_BY_VENDOR
+        move(submission, Submission.State.CANCELLED, cause=cause, by=by)
+        tickets.send("submissions.tasks.advance", submission.id)
+    return submission
+
+
+def choose(submission_id: UUID, choice: str, *, by: Actor) -> Submission:
+    """The blind choice, made before any number is shown: `keep` (counted, incomplete, not ranked) or `void` (returned).
+
+    Raises Refused: move_not_possible, choice_not_possible, standing; ValueError for another word.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"{choice!r} is neither keep nor void")
+    to, cause = CHOICES[choice]
+    with transaction.atomic():
+        submission = locked(submission_id)
+        standing.require(submission.organisation, by)
+        if submission.state != Submission.State.AWAITING_CHOICE:
+            raise refuse(Code.MOVE_NOT_POSSIBLE, state=submission.state, to=to)
+        if choice == "keep" and submission.held_out_run_id is None:
+            raise refuse(Code.CHOICE_NOT_POSSIBLE)
+        move(submission, to, cause=cause, by=by)
+        tickets.send("submissions.tasks.advance", submission.id)
+    return submission
+
+
+def set_publication_consent(submission_id: UUID, *, consent: str, by: Actor) -> Submission:
+    """Give or withdraw consent to publish: `given` or `withdrawn`. Recorded each time it changes."""
+    with transaction.atomic():
+        submission = locked(submission_id)
+        standing.require(submission.organisation, by)
+        given = {"given": True, "withdrawn": False}[consent]
+        if submission.publication_consent != given:
+            submission.publication_consent = given
+            submission.save(update_fields=["publication_consent"])
+            event = events.PublicationConsentChanged(subject=submission.id, consent=int(given))
+            log.append(event, by=by)
+    return submission

@@ -1,0 +1,110 @@
+"""The quota ledger as written: counters locked, uses reserved, consumed and returned."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import Organisation
+from audit import log
+from audit.events import Actor
+from benchmark.models import TaskSetVersion
+from config import clock
+from submissions import events
+from submissions.models import Harness, QuotaCounter, Slot, Submission
+from submissions.policies.states import SLOT_MOVES
+from submissions.problems import Code, refuse
+
+
+def lock(task_set: TaskSetVersion, line: Harness, organisation: Organisation, account: UUID | None) -> None:
+    """Hold the counters of line, lineage and account, in that order everywhere, until the transaction ends."""
+    subjects = [
+        (QuotaCounter.Kind.LINE, line.pk),
+        (QuotaCounter.Kind.LINEAGE, organisation.lineage_id),
+        *([(QuotaCounter.Kind.ACCOUNT, account)] if account else []),
+    ]
+    for kind, subject in subjects:
+        place = {"task_set": task_set, "kind": kind, "subject": subject}
+        if not QuotaCounter.objects.filter(**place).exists():
+            QuotaCounter.objects.bulk_create([QuotaCounter(**place)], ignore_conflicts=True)
+        QuotaCounter.objects.select_for_update().get(**place)
+
+
+def reserve(submission: Submission, *, by: Actor) -> Slot:
+    """One use for a submission that was just admitted. The caller holds the counters' locks."""
+    organisation, line = submission.organisation, submission.harness_version.harness
+    slot = Slot.objects.create(
+        submission=submission,
+        task_set=submission.task_set,
+        line=line,
+        lineage_id=organisation.lineage_id,
+        account_id=submission.account_id,
+        cause=Code.ADMITTED,
+        actor=named(by),
+        reserved_at=submission.admitted_at,
+    )
+    event = events.SlotReserved(
+        subject=slot.id,
+        submission=str(submission.id),
+        task_set=submission.task_set.label,
+        line=str(line.id),
+        lineage=str(organisation.lineage_id),
+    )
+    log.append(event, by=by)
+    return slot
+
+
+def consume(submission: Submission, *, cause: str, by: Actor) -> None:
+    """The use is counted: held-out tasks start. Only a reserved one can be."""
+    slot = _locked(submission, Slot.State.CONSUMED)
+    slot.state, slot.cause, slot.actor = Slot.State.CONSUMED, cause, named(by)
+    slot.consumed_at = clock.now()
+    slot.save(update_fields=["state", "cause", "actor", "consumed_at"])
+    event = events.SlotConsumed(subject=slot.id, submission=str(submission.id), cause=cause)
+    log.append(event, by=by)
+
+
+def give_back(submission: Submission, *, cause: str, by: Actor, reason: str = "") -> Slot:
+    """The use is returned, once. Raises Refused: refund_not_possible."""
+    slot = _locked(submission, Slot.State.REFUNDED)
+    slot.state, slot.cause, slot.actor, slot.reason = Slot.State.REFUNDED, cause, named(by), reason
+    slot.refunded_at = clock.now()
+    slot.save(update_fields=["state", "cause", "actor", "reason", "refunded_at"])
+    event = events.SlotRefunded(
+        subject=slot.id, submission=str(submission.id), cause=cause, reason=reason or None
+    )
+    log.append(event, by=by)
+    return slot
+
+
+def refund(submission: Submission, *, cause: str, by: Actor, reason: str) -> Slot:
+    """Staff or a ruling returns one use, with words that the vendor reads; the cooldown stays as it is.
+
+    Raises Refused: refund_not_possible where it was returned already, so a return never exceeds the limit.
+    """
+    if not reason.strip():
+        raise ValueError("a return needs a reason in words")
+    with transaction.atomic():
+        return give_back(submission, cause=cause, by=by, reason=reason.strip())
+
+
+def lift_cooldown(submission: Submission, *, cause: str, by: Actor) -> None:
+    """End the cooldown that this submission started, where there is one."""
+    if submission.cooldown_until is None or submission.cooldown_ended_at is not None:
+        return
+    submission.cooldown_ended_at = clock.now()
+    submission.save(update_fields=["cooldown_ended_at"])
+    log.append(events.CooldownLifted(subject=submission.id, cause=cause), by=by)
+
+
+def named(by: Actor) -> str:
+    """The actor as the ledger stores it."""
+    return f"{by.kind}:{by.id}"
+
+
+def _locked(submission: Submission, to: str) -> Slot:
+    slot = Slot.objects.select_for_update().get(submission=submission)
+    if to not in SLOT_MOVES.get(slot.state, ()):
+        raise refuse(Code.REFUND_NOT_POSSIBLE, state=slot.state)
+    return slot

@@ -1,0 +1,225 @@
+"""Bytes on their way in: presigned parts for the API, a stream for the web form, the same checks for both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import BinaryIO
+from uuid import UUID
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Actor
+from config import clock
+from submissions import events
+from submissions.intake import LIMITS
+from submissions.models import HarnessVersion, Upload
+from submissions.problems import Code, FieldError, Refusal, Refused, refuse
+from submissions.services import quarantine, standing
+from submissions.services.quarantine import PART_BYTES, Received
+
+LIFETIME = timedelta(hours=24)
+"""How long an upload may take and wait to be submitted."""
+
+VERIFY_PATIENCE = timedelta(minutes=5)
+"""After this a check that was begun and never ended may be begun again."""
+
+SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where to PUT one part. The URL is a secret: it stands in answers only, never in logs, errors or rows."""
+
+    number: int
+    url: str
+    size: int
+
+
+def open_upload(version: HarnessVersion, *, sha256: str, size: int, by: Actor) -> Upload:
+    """Declare a package: its SHA-256 in lower-case hex and its bytes. `sign_parts` then says where to send it.
+
+    Raises Refused: invalid_field, package_too_large, package_empty, standing.
+    """
+    standing.require(version.harness.organisation, by)
+    if not SHA256.match(sha256):
+        error = FieldError("$.sha256", "64 lower-case hexadecimal digits")
+        raise Refused(Refusal(Code.INVALID_FIELD, errors=[error]))
+    _require_size(size)
+    with transaction.atomic():
+        upload = _create(version, Upload.Channel.API, by, sha256=sha256, size=size)
+        upload.multipart_id = quarantine.begin(upload.key)
+        upload.save(update_fields=["multipart_id"])
+    return upload
+
+
+def sign_parts(upload: Upload) -> list[Part]:
+    """Fresh addresses for every part of an open upload, so that an interrupted one can be resumed."""
+    if upload.state != Upload.State.OPEN or upload.size is None:
+        return []
+    sizes = quarantine.part_sizes(upload.size)
+    seconds = max(int((upload.expires_at - clock.now()).total_seconds()), 1)
+    return [
+        Part(number, quarantine.sign(upload.key, upload.multipart_id, number, size, seconds), size)
+        for number, size in enumerate(sizes, start=1)
+    ]
+
+
+def complete_upload(upload_id: UUID, *, parts: Sequence[tuple[int, str]], by: Actor) -> Upload:
+    """Join the parts (number, ETag), compare size and SHA-256 with what was declared; complete, or failed with a code.
+
+    A failed upload's bytes are deleted, and Refused carries its code. Repeating it after success changes nothing.
+    """
+    upload = _begin_verifying(upload_id, by)
+    if upload.state in (Upload.State.COMPLETE, Upload.State.CONSUMED):
+        return upload
+    try:
+        quarantine.join(upload.key, upload.multipart_id, parts)
+        received = quarantine.measure(upload.key, LIMITS.packed)
+    except quarantine.PartsWrong:
+        return _fail(upload, Refusal(Code.UPLOAD_PARTS_WRONG), by)
+    except quarantine.Nothing:
+        return _fail(upload, Refusal(Code.UPLOAD_MISSING), by)
+    if refusal := _difference(upload, received):
+        return _fail(upload, refusal, by)
+    return _end(upload.pk, Upload.State.COMPLETE, by, received=received)
+
+
+def receive_stream(
+    version: HarnessVersion, stream: BinaryIO, *, by: Actor, declared_sha256: str | None = None
+) -> Upload:
+    """The web form's way: read `stream` once into quarantine, with the same checks as the API's way.
+
+    Returns a complete upload. Raises Refused: package_too_large, package_empty, hash_mismatch, standing.
+    """
+    standing.require(version.harness.organisation, by)
+    if declared_sha256 and not SHA256.match(declared_sha256):
+        raise Refused(Refusal(Code.INVALID_FIELD, errors=[FieldError("$.sha256", "64 hexadecimal digits")]))
+    with transaction.atomic():
+        upload = _create(version, Upload.Channel.WEB, by, sha256=declared_sha256 or "", size=None)
+    upload = _begin_verifying(upload.pk, by)
+    try:
+        received = quarantine.write(upload.key, stream, LIMITS.packed)
+    except quarantine.TooLarge:
+        return _fail(upload, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LIMITS.packed}), by)
+    if received.size == 0:
+        return _fail(upload, Refusal(Code.PACKAGE_EMPTY), by)
+    if declared_sha256 and declared_sha256 != received.sha256:
+        return _fail(upload, Refusal(Code.HASH_MISMATCH), by)
+    return _end(upload.pk, Upload.State.COMPLETE, by, received=received)
+
+
+def abort_upload(upload_id: UUID, *, by: Actor) -> Upload:
+    """Give up an upload that no submission has used; its bytes leave quarantine. Raises Refused: upload_used."""
+    upload = Upload.objects.select_related("harness_version__harness__organisation").get(pk=upload_id)
+    standing.require(upload.harness_version.harness.organisation, by)
+    upload = _end(upload_id, Upload.State.ABORTED, by)
+    if upload.state == Upload.State.CONSUMED:
+        raise refuse(Code.UPLOAD_USED)
+    quarantine.discard(upload.key, upload.multipart_id)
+    return upload
+
+
+def _require_size(size: int) -> None:
+    if size <= 0:
+        raise refuse(Code.PACKAGE_EMPTY)
+    if size > LIMITS.packed:
+        raise refuse(Code.PACKAGE_TOO_LARGE, limit=LIMITS.packed)
+
+
+def _create(version: HarnessVersion, channel: str, by: Actor, *, sha256: str, size: int | None) -> Upload:
+    now = clock.now()
+    upload = Upload.objects.create(
+        harness_version=version,
+        channel=channel,
+        sha256=sha256,
+        size=size,
+        created_at=now,
+        expires_at=now + LIFETIME,
+    )
+    event = events.UploadOpened(
+        subject=upload.id, harness_version=str(version.id), sha256=sha256 or None, size=size
+    )
+    log.append(event, by=by)
+    return upload
+
+
+def _begin_verifying(upload_id: UUID, by: Actor) -> Upload:
+    """Take the upload in hand, or return it as it is if it is complete. Raises Refused for every other state."""
+    with transaction.atomic():
+        upload = Upload.objects.select_for_update().get(pk=upload_id)
+        standing.require(upload.harness_version.harness.organisation, by)
+        if upload.state in (Upload.State.COMPLETE, Upload.State.CONSUMED):
+            return upload
+        now = clock.now()
+        if upload.state == Upload.State.VERIFYING:
+            if upload.verifying_since and now - upload.verifying_since < VERIFY_PATIENCE:
+                raise refuse(Code.UPLOAD_NOT_OPEN, state=upload.state)
+        elif upload.state != Upload.State.OPEN:
+            raise refuse(Code.UPLOAD_NOT_OPEN, state=upload.state)
+        if upload.expires_at <= now:
+            raise refuse(Code.UPLOAD_EXPIRED)
+        upload.state, upload.verifying_since = Upload.State.VERIFYING, now
+        upload.save(update_fields=["state", "verifying_since"])
+    return upload
+
+
+def _difference(upload: Upload, received: Received) -> Refusal | None:
+    declared = upload.size or 0
+    facts = {"received": received.size, "declared": declared}
+    if received.size < declared:
+        return Refusal(Code.UPLOAD_TRUNCATED, facts)
+    if received.size > declared:
+        return Refusal(Code.UPLOAD_TOO_LONG, facts)
+    if received.sha256 != upload.sha256:
+        return Refusal(Code.HASH_MISMATCH)
+    return None
+
+
+def _fail(upload: Upload, refusal: Refusal, by: Actor) -> Upload:
+    """Record why, delete the bytes, and tell."""
+    _end(upload.pk, Upload.State.FAILED, by, cause=refusal.code)
+    quarantine.discard(upload.key, upload.multipart_id)
+    raise Refused(refusal)
+
+
+def _end(
+    upload_id: UUID, state: str, by: Actor, *, cause: Code | None = None, received: Received | None = None
+) -> Upload:
+    """Move an upload to `state` unless it has got to an end of its own; the row as it is then."""
+    movable = (Upload.State.OPEN, Upload.State.VERIFYING, Upload.State.COMPLETE)
+    with transaction.atomic():
+        upload = Upload.objects.select_for_update().get(pk=upload_id)
+        if upload.state not in movable or upload.state == state:
+            return upload
+        upload.state, upload.failure = state, cause or ""
+        now = clock.now()
+        if received is not None:
+            upload.sha256, upload.size, upload.completed_at = received.sha256, received.size, now
+        if state != Upload.State.COMPLETE:
+            upload.removed_at = now
+        upload.save()
+        event = events.UploadEnded(
+            subject=upload.id,
+            outcome=state,
+            cause=cause,
+            sha256=upload.sha256 or None,
+            size=upload.size,
+        )
+        log.append(event, by=by)
+    return upload
+
+
+__all__ = [
+    "LIFETIME",
+    "PART_BYTES",
+    "Part",
+    "abort_upload",
+    "complete_upload",
+    "open_upload",
+    "receive_stream",
+    "sign_parts",
+]

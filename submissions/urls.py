@@ -1,0 +1,31 @@
+"""Pages of the vendor area."""
+
+from django.urls import path
+
+from submissions.views import registry, submission, submitting, tokens
+
+app_name = "submissions"
+urlpatterns = [
+    path("v/harnesses/", registry.harness_list, name="harnesses"),
+    path("v/harnesses/new/", registry.new_harness, name="new_harness"),
+    path("v/harnesses/<uuid:harness>/", registry.harness, name="harness"),
+    path("v/harnesses/<uuid:harness>/versions/new/", registry.new_version, name="new_version"),
+    path("v/versions/<uuid:version>/", registry.version, name="version"),
+    path("v/versions/<uuid:version>/card.json", registry.card_document, name="card_document"),
+    path("v/submissions/", submission.submission_list, name="submissions"),
+    path("v/submissions/new/", submitting.new_submission, name="new_submission"),
+    path("v/uploads/<uuid:upload>/confirm/", submitting.confirm, name="confirm"),
+    path("v/submissions/<uuid:submission>/", submission.submission, name="submission"),
+    path("v/submissions/<uuid:submission>/cancel/", submission.cancel, name="cancel"),
+    path("v/submissions/<uuid:submission>/choice/", submission.choice, name="choice"),
+    path("v/submissions/<uuid:submission>/consent/", submission.consent, name="consent"),
+    path("v/submissions/<uuid:submission>/preflight/", submission.preflight, name="preflight"),
+    path(
+        "v/submissions/<uuid:submission>/preflight/<slug:task>/<int:index>/",
+        submission.preflight_run,
+        name="preflight_run",
+    ),
+    path("v/tokens/", tokens.token_list, name="tokens"),
+    path("v/tokens/new/", tokens.new_token, name="new_token"),
+    path("v/tokens/<uuid:token>/revoke/", tokens.revoke_token, name="revoke_token"),
+]

@@ -1,0 +1,26 @@
+"""What the views share: who acts, and how a refusal is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts.services import actor_for
+from accounts.views import membership_in, signed_in
+from audit.events import Actor
+from submissions.problems import Refusal
+
+
+def actor(request: HttpRequest) -> Actor:
+    """The person of this request, acting for their organisation."""
+    return actor_for(signed_in(request), channel="web", organisation=membership_in(request).organisation)
+
+
+def refused_page(
+    request: HttpRequest, template: str, context: Mapping[str, Any], refusal: Refusal
+) -> HttpResponse:
+    """The same page again with the refusal above it, under the refusal's HTTP status."""
+    return render(request, template, {**context, "problem": refusal}, status=refusal.status)

@@ -1,0 +1,197 @@
+"""Submissions as their organisation sees them: list, timeline, cancel, the blind choice, preflight results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.access import member_page
+from accounts.views import membership_in
+from benchmark.models import Domain
+from submissions import queries, services
+from submissions.delivery import delivers
+from submissions.models import Submission
+from submissions.policies.states import ENDS
+from submissions.problems import Refused
+from submissions.queries import Moment, PreflightRun
+from submissions.views.common import actor, refused_page
+
+PATH = ("created", "checking", "preflight", "queued", "running", "grading", "complete")
+BESIDE = ("paused", "awaiting_choice", "held")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the timeline. `look` is done, now, open or failed."""
+
+    look: str
+    icon: str
+    title: str
+    note: str
+    at: datetime | None
+
+
+def _titles() -> dict[str, tuple[str, str]]:
+    return {
+        "created": (_("Received"), ""),
+        "checking": (_("Package check"), _("manifest, contents, digest")),
+        "preflight": (_("Preflight"), _("all public tasks, with full logs")),
+        "queued": (_("Queue and canary"), _("one public task on the path of the held-out ones")),
+        "running": (_("Held-out tasks"), ""),
+        "grading": (_("Grading"), ""),
+        "complete": (_("Release"), _("all domains together, on a release tick")),
+    }
+
+
+def steps(submission: Submission, moments: list[Moment]) -> list[Step]:
+    """The path of a submission with how far it came; what stopped it stands last."""
+    reached = {moment.state: moment.at for moment in reversed(moments) if moment.state in PATH}
+    last = max((PATH.index(state) for state in reached), default=0)
+    ended_early = submission.state in ENDS and submission.state != "complete"
+    found = []
+    for at, state in enumerate(PATH):
+        title, note = _titles()[state]
+        if state == "running" and submission.held_out_run_id:
+            note = _("%(percent)s %% of the whole") % {"percent": queries.progress(submission)}
+        if at < last or submission.state == "complete":
+            look, icon = "done", "check"
+        elif at == last:
+            look, icon = ("failed", "cross") if ended_early else ("now", "half")
+        elif ended_early:
+            break
+        else:
+            look, icon = "open", "ring"
+        found.append(Step(look, icon, title, note, reached.get(state)))
+    return found
+
+
+@require_safe
+@member_page
+@delivers("submission")
+def submission_list(request: HttpRequest) -> HttpResponse:
+    organisation = membership_in(request).organisation
+    before = _uuid(request.GET.get("before", ""))
+    rows = queries.submissions_of(organisation, before=before)
+    context = {"submissions": rows, "more": rows[-1].id if len(rows) == queries.submissions.PAGE else None}
+    return render(request, "submissions/submissions.html", context)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+@require_safe
+@member_page
+@delivers("submission")
+def submission(request: HttpRequest, submission: UUID) -> HttpResponse:
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    return render(request, "submissions/submission.html", page_of(found))
+
+
+def page_of(submission: Submission) -> dict[str, Any]:
+    """Everything the submission's page shows."""
+    moments = queries.timeline(submission)
+    state = submission.state
+    return {
+        "submission": submission,
+        "steps": steps(submission, moments),
+        "moments": moments,
+        "charge": queries.charge(submission),
+        "outcome": queries.outcome(submission),
+        "ended_badly": state in ENDS and state not in ("complete", "incomplete"),
+        "beside": state in BESIDE,
+        "has_result": state in ("complete", "incomplete"),
+        "rerunning": submission.rerun_since is not None and state == "running",
+    }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page
+def cancel(request: HttpRequest, submission: UUID) -> HttpResponse:
+    """A page of its own that says what cancelling does, and does it."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    context = {"submission": found, "charge": queries.charge(found)}
+    if request.method == "POST":
+        try:
+            services.cancel(found.id, by=actor(request))
+        except Refused as refused:
+            return refused_page(request, "submissions/cancel.html", context, refused.refusal)
+        messages.success(request, _("The submission is cancelled."))
+        return redirect("submissions:submission", found.id)
+    return render(request, "submissions/cancel.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page
+def choice(request: HttpRequest, submission: UUID) -> HttpResponse:
+    """Keep or void, before any number is shown."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    context = {"submission": found, "charge": queries.charge(found), "outcome": queries.outcome(found)}
+    if request.method != "POST":
+        return render(request, "submissions/choice.html", context)
+    chosen = request.POST.get("choice", "")
+    if chosen not in ("keep", "void"):
+        return render(request, "submissions/choice.html", {**context, "nothing_chosen": True}, status=422)
+    try:
+        services.choose(found.id, chosen, by=actor(request))
+    except Refused as refused:
+        return refused_page(request, "submissions/choice.html", context, refused.refusal)
+    return redirect("submissions:submission", found.id)
+
+
+@require_POST
+@member_page
+def consent(request: HttpRequest, submission: UUID) -> HttpResponse:
+    """Give or withdraw the consent to publish."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    word = "given" if request.POST.get("consent") == "given" else "withdrawn"
+    try:
+        services.set_publication_consent(found.id, consent=word, by=actor(request))
+    except Refused as refused:
+        return refused_page(request, "submissions/submission.html", page_of(found), refused.refusal)
+    return redirect("submissions:submission", found.id)
+
+
+@require_safe
+@member_page
+@delivers("preflight")
+def preflight(request: HttpRequest, submission: UUID) -> HttpResponse:
+    """How the harness did on the public tasks, run by run."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    report = queries.preflight_report(found)
+    context = {"submission": found, "report": report, "runs": [_run_facts(run) for run in report.runs]}
+    return render(request, "submissions/preflight.html", context)
+
+
+@require_safe
+@member_page
+@delivers("preflight")
+def preflight_run(request: HttpRequest, submission: UUID, task: str, index: int) -> HttpResponse:
+    """Everything about one run of one public task: score by rule, output, errors, reply."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    report = queries.preflight_report(found)
+    run = next((row for row in report.runs if row.task == task and row.run_index == index), None)
+    if run is None:
+        raise Http404
+    return render(request, "submissions/preflight_run.html", {"submission": found, **_run_facts(run)})
+
+
+def _run_facts(run: PreflightRun) -> dict[str, Any]:
+    chinese = (get_language() or "").startswith("zh")
+    return {
+        "run": run,
+        "title": run.title_zh if chinese else run.title_en,
+        "domain": Domain(run.domain).label,
+    }

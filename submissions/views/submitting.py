@@ -1,0 +1,200 @@
+"""A new submission: version, task set and bundle; then the check and the confirm step that states the cost.
+
+Choosing a file never submits: the bundle is uploaded, looked at, and admitted only by the second form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandler
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import member_page
+from accounts.views import membership_in
+from benchmark.models import TaskSetVersion
+from config import clock
+from submissions import queries, services
+from submissions.forms import ConfirmForm, PackageForm
+from submissions.models import HarnessVersion, Submission, Upload
+from submissions.policies import QuotaWindow
+from submissions.problems import Code, Refusal, Refused
+from submissions.queries.admission import identical
+from submissions.views.common import actor, refused_page
+
+LARGEST = 512 * 1024 * 1024  # bytes of a bundle
+ENVELOPE = 1024 * 1024  # bytes of a request around the bundle
+NEW, CONFIRM = "submissions/submission_new.html", "submissions/submission_confirm.html"
+
+
+class BoundedUpload(TemporaryFileUploadHandler):
+    """Streams the file to disk and stops keeping it past the largest bundle; `exceeded` says so."""
+
+    exceeded = False
+    received = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.received += len(raw_data)
+        if self.received > LARGEST:
+            self.exceeded = True
+            raise StopUpload(connection_reset=False)
+        super().receive_data_chunk(raw_data, start)
+
+
+@csrf_exempt
+def new_submission(request: HttpRequest) -> HttpResponse:
+    """Guards before the body is read: a stranger's bytes are never taken in. The inner view checks the CSRF token."""
+    return _guarded(request)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page
+def _guarded(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _choose(request)
+    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST + ENVELOPE:
+        form = _form(request, None)
+        return refused_page(request, NEW, {"form": form}, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST}))
+    request.upload_handlers = [BoundedUpload(request)]
+    return _choose(request)
+
+
+def _form(request: HttpRequest, data: Any, files: Any = None) -> PackageForm:
+    organisation = membership_in(request).organisation
+    versions = [
+        version for harness in queries.harnesses_of(organisation) for version in queries.harness_versions(harness)
+    ]
+    initial = {"version": request.GET.get("version", ""), "task_set": request.GET.get("task_set", "")}
+    return PackageForm(data, files, versions=versions, task_sets=queries.open_task_sets(), initial=initial)
+
+
+@csrf_protect
+def _choose(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return render(request, NEW, {"form": _form(request, None)})
+    organisation = membership_in(request).organisation
+    form = _form(request, request.POST, request.FILES)
+    handler = request.upload_handlers[0]
+    if isinstance(handler, BoundedUpload) and handler.exceeded:
+        return refused_page(request, NEW, {"form": form}, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST}))
+    if not form.is_valid():
+        return render(request, NEW, {"form": form}, status=422)
+    version = queries.version_of(organisation, UUID(form.cleaned_data["version"]))
+    try:
+        upload = services.receive_stream(
+            form.cleaned_data["package"],
+            version=version,
+            declared_sha256=form.cleaned_data["sha256"].lower() or None,
+            by=actor(request),
+        )
+    except Refused as refused:
+        return refused_page(request, NEW, {"form": form}, refused.refusal)
+    answer = redirect("submissions:confirm", upload.id)
+    answer["Location"] += f"?task_set={form.cleaned_data['task_set']}"
+    return answer
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the confirm step states. `remaining` counts before this submission."""
+
+    remaining: int
+    next_at: datetime | None
+    runs_per_task: int
+    free: bool
+
+
+def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | None:
+    """None where no policy is in force. An identical complete submission costs nothing."""
+    if window is None:
+        return None
+    terms = window.terms
+    return Cost(
+        remaining=window.remaining,
+        next_at=clock.now() + terms.cooldown if terms.cooldown_seconds else None,
+        runs_per_task=terms.runs_per_task,
+        free=earlier is not None and earlier.state == Submission.State.COMPLETE,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page
+def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
+    """What was found in the check, what it costs, and the button that submits."""
+    organisation = membership_in(request).organisation
+    found = queries.upload_of(organisation, upload)
+    task_set = _task_set(request)
+    if task_set is None:
+        return redirect("submissions:new_submission")
+    order = queries.Order(organisation, found.harness_version, task_set, found)
+    if request.method != "POST":
+        form = ConfirmForm(initial={"key": ConfirmForm.new_key(), "task_set": task_set.label})
+        return _confirm_page(request, order, form)
+    form = ConfirmForm(request.POST)
+    if not form.is_valid():
+        return _confirm_page(request, order, form, status=422)
+    consenting = queries.Order(
+        organisation, found.harness_version, task_set, found, form.cleaned_data["publication_consent"]
+    )
+    try:
+        receipt = services.submit(consenting, by=actor(request), key=form.cleaned_data["key"])
+    except Refused as refused:
+        return _confirm_page(request, order, form, refusal=refused.refusal)
+    if receipt.status == 200 and not receipt.replayed:
+        messages.info(request, _("Identical to this earlier submission: its result is returned, nothing was charged."))
+    return redirect("submissions:submission", receipt.submission_id)
+
+
+def _task_set(request: HttpRequest) -> TaskSetVersion | None:
+    """The task set named by the form or the address, or the newest; None where none is open."""
+    label = request.POST.get("task_set") or request.GET.get("task_set") or ""
+    open_now = queries.open_task_sets()
+    return next((row for row in open_now if row.label == label), open_now[0] if open_now and not label else None)
+
+
+def _confirm_page(
+    request: HttpRequest,
+    order: queries.Order,
+    form: ConfirmForm,
+    *,
+    refusal: Refusal | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    by = actor(request)
+    problem = refusal or queries.may_submit(order, by=by)
+    window = queries.quota_window(order.harness_version.harness, order.task_set, account=by.account)
+    earlier = identical(order)
+    context = {
+        "form": form,
+        "problem": problem,
+        "window": window,
+        "upload": order.upload,
+        "version": order.harness_version,
+        "task_set": order.task_set,
+        "earlier": earlier,
+        "cost": cost_of(window, earlier),
+        "checks": checks(order.upload, order.harness_version, window),
+    }
+    return render(request, CONFIRM, context, status=refusal.status if refusal else status)
+
+
+def checks(upload: Upload, version: HarnessVersion, window: QuotaWindow | None) -> list[tuple[str, str, str]]:
+    """(state, what, detail) of everything that can be told before the submission is made."""
+    usable = upload.state == Upload.State.COMPLETE
+    room = window is not None and window.biting is None
+    current = version.card_schema == queries.admission.CARD_SCHEMA
+    return [
+        ("passed" if usable else "failed", _("Bundle received whole"), upload.sha256),
+        ("passed" if current else "failed", _("HarnessCard complete"), version.card_digest),
+        ("passed" if room else "failed", _("Quota and cooldown"), ""),
+        ("open", _("Contents of the bundle and harness.toml"), _("looked at right after you confirm; failing costs nothing")),
+        ("open", _("Preflight on the public tasks"), _("with full logs; failing costs nothing")),
+    ]

@@ -1,0 +1,75 @@
+"""API tokens: list, create (the text is shown once), revoke."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts import services
+from accounts.access import member_page
+from accounts.forms import TokenForm
+from accounts.models import ApiToken
+from accounts.queries import tokens_of
+from accounts.views import membership_in, signed_in
+from config import clock
+from submissions.models import Harness
+
+
+def token_state(token: ApiToken) -> str:
+    """Which word of the status table describes it."""
+    if token.revoked_at is not None:
+        return "revoked"
+    return "active" if token.expiry is not None and token.expiry > clock.now() else "expired"
+
+
+@require_safe
+@member_page
+def token_list(request: HttpRequest) -> HttpResponse:
+    organisation = membership_in(request).organisation
+    names = dict(Harness.objects.filter(organisation=organisation).values_list("id", "title"))
+    rows = [
+        {"token": row, "state": token_state(row), "harness": names.get(row.harness_id) if row.harness_id else None}
+        for row in tokens_of(organisation)
+    ]
+    return render(request, "submissions/tokens.html", {"rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page
+def new_token(request: HttpRequest) -> HttpResponse:
+    """Create a token; its text is in this one answer and nowhere else."""
+    organisation = membership_in(request).organisation
+    harnesses = Harness.objects.filter(organisation=organisation).order_by("title")
+    form = TokenForm(request.POST or None, harnesses=[(str(row.id), row.title) for row in harnesses])
+    if request.method == "POST" and form.is_valid():
+        user = signed_in(request)
+        chosen = form.cleaned_data["harness"]
+        token, secret = services.issue_token(
+            user,
+            organisation,
+            name=form.cleaned_data["name"],
+            scopes=form.cleaned_data["scopes"],
+            by=services.actor_for(user, channel="web", organisation=organisation),
+            harness_id=uuid.UUID(chosen) if chosen else None,
+            lifetime=form.lifetime(),
+        )
+        return render(request, "submissions/token_created.html", {"token": token, "secret": secret})
+    return render(request, "submissions/token_new.html", {"form": form})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page
+def revoke_token(request: HttpRequest, token: uuid.UUID) -> HttpResponse:
+    organisation = membership_in(request).organisation
+    found = next((row for row in tokens_of(organisation) if row.public_id == token), None)
+    if found is None:
+        raise Http404
+    if request.method == "POST":
+        services.revoke_token(
+            found, by=services.actor_for(signed_in(request), channel="web", organisation=organisation)
+        )
+        return redirect("submissions:tokens")
+    return render(request, "submissions/token_revoke.html", {"token": found})
