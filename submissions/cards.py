@@ -95,7 +95,9 @@ def _unusable(value: object, path: str) -> list[tuple[str, str]]:
     if isinstance(value, float) and not math.isfinite(value):
         return [(path, "is not a finite number")]
     if isinstance(value, dict):
-        named = [(path, "has a key that is no text") for key in value if not isinstance(key, str) or _broken(key)]
+        named = [
+            (path, "has a key that is no text") for key in value if not isinstance(key, str) or _broken(key)
+        ]
         return named or [error for key, item in value.items() for error in _unusable(item, f"{path}.{key}")]
     if isinstance(value, list):
         return [error for at, item in enumerate(value) for error in _unusable(item, f"{path}[{at}]")]

@@ -177,7 +177,9 @@ def _checked_name(raw: str) -> str:
     except UnicodeEncodeError:
         raise Finding(Code.ENTRY_NAME_INVALID, entry=entry) from None
     controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in raw)
-    too_long = sum(map(len, encoded)) + len(parts) > NAME_BYTES or any(len(p) > COMPONENT_BYTES for p in encoded)
+    too_long = sum(map(len, encoded)) + len(parts) > NAME_BYTES or any(
+        len(p) > COMPONENT_BYTES for p in encoded
+    )
     if controls or too_long or len(parts) > DEPTH or "\\" in raw:
         raise Finding(Code.ENTRY_NAME_INVALID, entry=entry)
     return "/".join(parts)

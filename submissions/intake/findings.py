@@ -20,7 +20,9 @@ class Finding(Exception):
 def shown(name: str) -> str:
     """An entry's name, safe to store and print: no control characters, no lone surrogates, not endless."""
     clean = "".join(
-        character if character.isprintable() and not "\ud800" <= character <= "\udfff" else "\N{REPLACEMENT CHARACTER}"
+        character
+        if character.isprintable() and not "\ud800" <= character <= "\udfff"
+        else "\N{REPLACEMENT CHARACTER}"
         for character in name
     )
     return clean if len(clean) <= SHOWN else clean[:SHOWN] + "…"

@@ -73,7 +73,9 @@ def _parse(data: bytes) -> dict[str, Any]:
         raise Finding(Code.MANIFEST_NOT_TOML, detail="a value is too deep or too large") from None
 
 
-def _require_keys(table: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, ...], prefix: str) -> None:
+def _require_keys(
+    table: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, ...], prefix: str
+) -> None:
     for key in table:
         if key not in needed and key not in optional:
             raise Finding(Code.MANIFEST_UNKNOWN_KEY, key=shown(prefix + key))
@@ -89,11 +91,15 @@ def _require_text(value: object, key: str) -> None:
 
 def _command(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not 1 <= len(value) <= ARGUMENTS:
-        raise Finding(Code.MANIFEST_VALUE_INVALID, key="command", detail=f"a list of 1 to {ARGUMENTS} texts is needed")
+        raise Finding(
+            Code.MANIFEST_VALUE_INVALID, key="command", detail=f"a list of 1 to {ARGUMENTS} texts is needed"
+        )
     for at, argument in enumerate(value):
         usable = isinstance(argument, str) and "\x00" not in argument and (argument or at)
         if not usable or len(argument.encode("utf-8", "surrogatepass")) > ARGUMENT_BYTES:
-            raise Finding(Code.MANIFEST_VALUE_INVALID, key=f"command[{at}]", detail="a text without NUL is needed")
+            raise Finding(
+                Code.MANIFEST_VALUE_INVALID, key=f"command[{at}]", detail="a text without NUL is needed"
+            )
     return tuple(value)
 
 

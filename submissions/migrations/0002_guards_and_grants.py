@@ -60,10 +60,17 @@ class Migration(migrations.Migration):
             message="a harness version never changes",
         ),
         immutable(
-            "submissions_quotapolicy", name="submissions_policy_immutable", message="a policy row never changes"
+            "submissions_quotapolicy",
+            name="submissions_policy_immutable",
+            message="a policy row never changes",
         ),
         immutable(TRANSITION, name="submissions_transition_immutable", message="a transition never changes"),
-        immutable("submissions_slot", name="submissions_slot_kept", message="a slot stays on record", operations="DELETE"),
+        immutable(
+            "submissions_slot",
+            name="submissions_slot_kept",
+            message="a slot stays on record",
+            operations="DELETE",
+        ),
         immutable(
             "submissions_submission",
             name="submissions_submission_kept",

@@ -38,9 +38,13 @@ class QuotaPolicy(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["task_set", "rule", "valid_from"], name="quota_policy_once_per_instant"),
+            models.UniqueConstraint(
+                fields=["task_set", "rule", "valid_from"], name="quota_policy_once_per_instant"
+            ),
             models.CheckConstraint(
-                condition=Q(rule__in=("line", "lineage", "account", "in_flight", "preflight", "cooldown_seconds"))
+                condition=Q(
+                    rule__in=("line", "lineage", "account", "in_flight", "preflight", "cooldown_seconds")
+                )
                 | Q(rule="runs_per_task", value__gte=1),
                 name="quota_policy_known_rule",
             ),

@@ -32,7 +32,9 @@ class Harness(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["organisation", "name"], name="harness_name_once_per_organisation"),
+            models.UniqueConstraint(
+                fields=["organisation", "name"], name="harness_name_once_per_organisation"
+            ),
         ]
 
     def __str__(self) -> str:

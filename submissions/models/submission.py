@@ -108,7 +108,14 @@ class Submission(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(
-                    state__in=("complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided"),
+                    state__in=(
+                        "complete",
+                        "rejected",
+                        "preflight_failed",
+                        "cancelled",
+                        "incomplete",
+                        "voided",
+                    ),
                     ended_at__isnull=False,
                 )
                 | Q(

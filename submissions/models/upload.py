@@ -45,14 +45,18 @@ class Upload(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["expires_at"], name="upload_in_quarantine", condition=Q(removed_at__isnull=True)),
+            models.Index(
+                fields=["expires_at"], name="upload_in_quarantine", condition=Q(removed_at__isnull=True)
+            ),
         ]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(state__in=("complete", "consumed")) | (~Q(sha256="") & Q(size__isnull=False)),
                 name="complete_upload_has_digest",
             ),
-            models.CheckConstraint(condition=~Q(state="failed") | ~Q(failure=""), name="failed_upload_says_why"),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(failure=""), name="failed_upload_says_why"
+            ),
         ]
 
     @property

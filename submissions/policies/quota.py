@@ -151,7 +151,9 @@ class QuotaWindow:
     @property
     def next_allowed_reason(self) -> NoDate | None:
         """Why there is no date."""
-        return next((counter.next_allowed_reason for counter in self.rules if counter.next_allowed_reason), None)
+        return next(
+            (counter.next_allowed_reason for counter in self.rules if counter.next_allowed_reason), None
+        )
 
     def shown(self) -> dict[str, object]:
         """As the API gives it."""

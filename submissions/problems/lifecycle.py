@@ -58,7 +58,9 @@ ENDS: list[Row] = [
         Code.RUNS_LOST,
         Fault.PLATFORM,
         _("Some runs were lost"),
-        _("Our infrastructure lost some runs and could not repeat them in time. You decide before any number is shown."),
+        _(
+            "Our infrastructure lost some runs and could not repeat them in time. You decide before any number is shown."
+        ),
         _("Choose to keep the incomplete result, or to void it and get your use back."),
     ),
     _says(

@@ -109,9 +109,7 @@ def _usages(task_set: TaskSetVersion, subjects: dict[str, Q]) -> dict[str, Usage
         for state in STATES
     }
     found = Slot.objects.filter(_any(subjects.values()), task_set=task_set).aggregate(**counts)
-    return {
-        name: Usage(**{state.value: found[f"{name}_{state}"] for state in STATES}) for name in subjects
-    }
+    return {name: Usage(**{state.value: found[f"{name}_{state}"] for state in STATES}) for name in subjects}
 
 
 def _any(conditions: Iterable[Q]) -> Q:

@@ -45,7 +45,8 @@ def running_for_staff() -> list[StaffRow]:
     work = {item.run.pk: item for item in work_of(list(runs.values()))}
     now = clock.now()
     return [
-        StaffRow(row, now - row.state_since, work[runs[row.pk].pk] if row.pk in runs else None) for row in rows
+        StaffRow(row, now - row.state_since, work[runs[row.pk].pk] if row.pk in runs else None)
+        for row in rows
     ]
 
 

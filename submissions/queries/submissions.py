@@ -99,16 +99,21 @@ def in_flight_of(organisation: Organisation) -> list[Submission]:
 
 
 def _visible(organisation: Organisation) -> QuerySet[Submission]:
-    related = ("organisation", "harness_version__harness", "task_set", "slot", "held_out_run", "preflight_run")
+    related = (
+        "organisation",
+        "harness_version__harness",
+        "task_set",
+        "slot",
+        "held_out_run",
+        "preflight_run",
+    )
     return Submission.objects.filter(organisation=organisation).select_related(*related)
 
 
 def timeline(submission: Submission) -> list[Moment]:
     """All moves so far, oldest first."""
     rows = submission.transitions.order_by("id")
-    return [
-        Moment(row.state, row.at, row.cause, str(entry(row.cause).title), row.actor_kind) for row in rows
-    ]
+    return [Moment(row.state, row.at, row.cause, str(entry(row.cause).title), row.actor_kind) for row in rows]
 
 
 def progress(submission: Submission) -> int:
@@ -117,7 +122,11 @@ def progress(submission: Submission) -> int:
         return 100
     if submission.held_out_run is None:
         return 0
-    if submission.state in (Submission.State.GRADING, Submission.State.HELD, Submission.State.AWAITING_CHOICE):
+    if submission.state in (
+        Submission.State.GRADING,
+        Submission.State.HELD,
+        Submission.State.AWAITING_CHOICE,
+    ):
         return 75
     return min(submission.held_out_run.quarter, 75)
 
@@ -143,7 +152,11 @@ def charge(submission: Submission) -> Charge:
 
 def _charge_words(slot: Slot) -> str:
     if slot.state == Slot.State.RESERVED:
-        return str(_("One use is reserved. It is counted once held-out tasks start, and returned if that never happens."))
+        return str(
+            _(
+                "One use is reserved. It is counted once held-out tasks start, and returned if that never happens."
+            )
+        )
     if slot.state == Slot.State.CONSUMED:
         return str(_("One use is counted, because held-out tasks have started."))
     return sentence(slot.cause, {"reason": slot.reason})
@@ -179,12 +192,51 @@ def who_pays() -> list[dict[str, str | Promise]]:
     lifted, runs, chosen = _("lifted"), _("runs"), _("as chosen")
     return [
         {"code": "rejected", "what": _("Rejected at intake"), "slot": no, "cooldown": lifted},
-        {"code": Code.PREFLIGHT_CRASHED.value, "what": _("Preflight failed: over 20 % of the runs crashed without artefact or reply; never for a low score"), "slot": no, "cooldown": lifted},  # noqa: E501
+        {
+            "code": Code.PREFLIGHT_CRASHED.value,
+            "what": _(
+                "Preflight failed: over 20 % of the runs crashed without artefact or reply; never for a low score"
+            ),
+            "slot": no,
+            "cooldown": lifted,
+        },  # noqa: E501
         {"code": Code.CANARY_FAILED.value, "what": _("Canary failed"), "slot": no, "cooldown": lifted},
-        {"code": Code.CANCELLED_BY_VENDOR.value, "what": _("Cancelled before held-out tasks start"), "slot": no, "cooldown": lifted},  # noqa: E501
-        {"code": Code.CANCELLED_AFTER_START.value, "what": _("Cancelled after held-out tasks have started"), "slot": yes, "cooldown": runs},  # noqa: E501
-        {"code": "harness", "what": _("The harness crashed, timed out or ran out of budget on held-out tasks"), "slot": yes, "cooldown": runs},  # noqa: E501
-        {"code": "platform", "what": _("The platform failed before held-out tasks started"), "slot": returned, "cooldown": lifted},  # noqa: E501
-        {"code": Code.CHOICE_KEEP.value, "what": _("Runs lost by the platform could not be repeated in time; you keep the incomplete result"), "slot": yes, "cooldown": chosen},  # noqa: E501
-        {"code": Code.CHOICE_VOID.value, "what": _("Runs lost by the platform could not be repeated in time; you void the submission"), "slot": returned, "cooldown": chosen},  # noqa: E501
+        {
+            "code": Code.CANCELLED_BY_VENDOR.value,
+            "what": _("Cancelled before held-out tasks start"),
+            "slot": no,
+            "cooldown": lifted,
+        },  # noqa: E501
+        {
+            "code": Code.CANCELLED_AFTER_START.value,
+            "what": _("Cancelled after held-out tasks have started"),
+            "slot": yes,
+            "cooldown": runs,
+        },  # noqa: E501
+        {
+            "code": "harness",
+            "what": _("The harness crashed, timed out or ran out of budget on held-out tasks"),
+            "slot": yes,
+            "cooldown": runs,
+        },  # noqa: E501
+        {
+            "code": "platform",
+            "what": _("The platform failed before held-out tasks started"),
+            "slot": returned,
+            "cooldown": lifted,
+        },  # noqa: E501
+        {
+            "code": Code.CHOICE_KEEP.value,
+            "what": _(
+                "Runs lost by the platform could not be repeated in time; you keep the incomplete result"
+            ),
+            "slot": yes,
+            "cooldown": chosen,
+        },  # noqa: E501
+        {
+            "code": Code.CHOICE_VOID.value,
+            "what": _("Runs lost by the platform could not be repeated in time; you void the submission"),
+            "slot": returned,
+            "cooldown": chosen,
+        },  # noqa: E501
     ]

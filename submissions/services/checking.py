@@ -55,9 +55,7 @@ def check(submission_id: UUID, *, by: Actor | None = None) -> None:
         except Finding as finding:
             finish_check(submission_id, lease, finding, by=actor)
             return
-        package = packages.seal(
-            Path(file.name), digest=submission.package_digest, unpacked_size=unpacked
-        )
+        package = packages.seal(Path(file.name), digest=submission.package_digest, unpacked_size=unpacked)
     finish_check(submission_id, lease, Accepted(manifest, package), by=actor)
 
 

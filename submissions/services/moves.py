@@ -49,9 +49,7 @@ def move(
     SubmissionTransition.objects.create(
         submission=submission, state=to, at=now, cause=cause, actor_kind=by.kind
     )
-    log.append(
-        events.SubmissionMoved(subject=submission.id, before=before, after=to, cause=cause), by=by
-    )
+    log.append(events.SubmissionMoved(subject=submission.id, before=before, after=to, cause=cause), by=by)
     if effect is SlotEffect.CONSUME:
         slots.consume(submission, cause=cause, by=by)
     elif effect is SlotEffect.RETURN:

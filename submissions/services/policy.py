@@ -115,5 +115,7 @@ def lift_stop(stop: AdmissionStop, *, by: Actor) -> None:
             locked.lifted_at = clock.now()
             locked.save(update_fields=["lifted_at"])
             lineage = str(locked.lineage_id) if locked.lineage_id else None
-            event = events.AdmissionStopLifted(subject=locked.task_set_id, cause=locked.cause, lineage=lineage)
+            event = events.AdmissionStopLifted(
+                subject=locked.task_set_id, cause=locked.cause, lineage=lineage
+            )
             log.append(event, by=by)

@@ -17,7 +17,9 @@ from submissions.problems import Code, FieldError, Refusal, Refused, refuse
 from submissions.services import standing
 
 
-def register_harness(organisation: Organisation, *, name: str, title: str, relation: str, by: Actor) -> Harness:
+def register_harness(
+    organisation: Organisation, *, name: str, title: str, relation: str, by: Actor
+) -> Harness:
     """A new harness line. `name` is what harness.toml says; `relation` is a Harness.Relation.
 
     Raises Refused: name_taken, invalid_field, and the reasons of standing.
