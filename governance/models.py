@@ -34,7 +34,9 @@ class ReleasePolicy(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["task_set", "valid_from"], name="release_policy_once_per_instant"),
+            models.UniqueConstraint(
+                fields=["task_set", "valid_from"], name="release_policy_once_per_instant"
+            ),
             models.CheckConstraint(condition=models.Q(tick_seconds__gte=1), name="release_policy_ticks"),
             models.CheckConstraint(condition=models.Q(grid_points=1), name="release_policy_one_point_grid"),
         ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-RELEASABLE = ("grading", "incomplete")
+THROUGH = {"grading": ("ended",), "incomplete": ("ended", "cancelled")}
+"""By state of the submission: the states of its run in which nothing more will come."""
+RELEASABLE = tuple(THROUGH)
 
 
 def next_tick(after: datetime, tick_seconds: int) -> datetime:
@@ -20,7 +22,7 @@ def may_release(
 
     What is missing is run again first, or kept by the vendor's choice, which leads to the state `incomplete`.
     """
-    if state not in RELEASABLE or run_state != "ended" or ended_at is None:
+    if state not in RELEASABLE or ended_at is None or run_state not in THROUGH[state]:
         return False
     if state == "grading" and missing:
         return False

@@ -77,7 +77,7 @@ def due_for_release() -> list[Submission]:
     """Submissions that are graded through and not released yet, oldest first; the service decides each."""
     rows = Submission.objects.filter(
         state__in=(Submission.State.GRADING, Submission.State.INCOMPLETE),
-        held_out_run__state=EvaluationRun.State.ENDED,
+        held_out_run__state__in=(EvaluationRun.State.ENDED, EvaluationRun.State.CANCELLED),
         release__isnull=True,
     )
     return list(rows.order_by("id"))
@@ -90,7 +90,11 @@ def released_result(submission: Submission) -> ReleasedResult | None:
 
 def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
     """The same for several, in their order, without those not released."""
-    rows = Release.objects.filter(submission__in=submissions).select_related("policy").prefetch_related("domains")
+    rows = (
+        Release.objects.filter(submission__in=submissions)
+        .select_related("policy")
+        .prefetch_related("domains")
+    )
     found = {row.submission_id: _result(row) for row in rows}
     return [found[submission.id] for submission in submissions if submission.id in found]
 

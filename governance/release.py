@@ -55,7 +55,9 @@ def release(
     theirs alone. Coverage is rounded down, so that only a whole run says 1.00.
     """
     is_complete = valid_runs == prescribed_runs
-    domains = {name: _shown(score, half_widths[name], is_complete=is_complete) for name, score in scores.items()}
+    domains = {
+        name: _shown(score, half_widths[name], is_complete=is_complete) for name, score in scores.items()
+    }
     coverage = (Decimal(valid_runs) / Decimal(prescribed_runs)).quantize(COVERAGE_STEP, rounding=ROUND_DOWN)
     return Shown(domains, _enterprise(domains), str(coverage), is_complete)
 

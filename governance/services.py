@@ -101,7 +101,9 @@ def _seal(submission: Submission, statistics: dict[str, DomainStatistics]) -> No
                 domain=domain,
                 task_score=found.summary.task_score,
                 success=found.summary.success_rate,
-                reliability={str(k): str(value) for k, value in found.reliability.items() if value is not None},
+                reliability={
+                    str(k): str(value) for k, value in found.reliability.items() if value is not None
+                },
                 failures={kind: str(share) for kind, share in found.summary.failure_shares.items()},
                 tasks=found.summary.tasks_prescribed,
                 valid_tasks=found.summary.tasks_valid,
@@ -175,5 +177,6 @@ def record_read(submission_id: object, *, representation: str, surface: str, by:
     """
     with transaction.atomic():
         log.append(
-            events.ResultRead(subject=str(submission_id), representation=representation, surface=surface), by=by
+            events.ResultRead(subject=str(submission_id), representation=representation, surface=surface),
+            by=by,
         )

@@ -8,7 +8,7 @@ SHOWN = ["governance_releasepolicy", "governance_release", "governance_domainagg
 
 
 class Migration(migrations.Migration):
-    dependencies = [("governance", "0001_initial"), ("submissions", "0001_initial")]
+    dependencies = [("governance", "0001_initial"), ("submissions", "0002_guards_and_grants")]
 
     operations = [
         immutable("governance_releasepolicy", name="release_policy_immutable", message="policy rows are never changed"),

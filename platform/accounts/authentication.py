@@ -1,4 +1,4 @@
-"""API authentication by personal token (`Authorization: Bearer lgb_…`). Each refusal says which of the reasons it is."""
+"""API authentication by personal token (`Authorization: Bearer lgb_…`). Each refusal says which reason it is."""
 
 from __future__ import annotations
 

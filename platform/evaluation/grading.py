@@ -41,6 +41,17 @@ class Reward:
     items: list[Any]
 
 
+@dataclass(frozen=True)
+class Graded:
+    """All that makes up one result."""
+
+    run: EvaluationRun
+    attempt: Attempt
+    task: TaskRevision
+    left: Left
+    reward: Reward
+
+
 class GraderFault(Exception):
     """The grader itself failed; says nothing about the run."""
 
@@ -99,7 +110,8 @@ class Grader:
             raise GraderFault("artefacts differ from their digest")
         left = artefacts.unbundle(data)
         reward = self._reward(task, left)
-        claims.finish_grading(claim, lambda: self._store(claim, run, attempt, task, left, reward))
+        graded = Graded(run=run, attempt=attempt, task=task, left=left, reward=reward)
+        claims.finish_grading(claim, lambda: self._store(claim, graded))
 
     def _reward(self, task: TaskRevision, left: Left) -> Reward:
         files = self._assets.files(task.grading_pack_id, task.grading_offset, task.grading_size)
@@ -124,15 +136,8 @@ class Grader:
             raise GraderFault(outcome.fault or "no reward")
         return read_reward(outcome.reward, left.ending["ending"])
 
-    def _store(
-        self,
-        claim: Claim,
-        run: EvaluationRun,
-        attempt: Attempt,
-        task: TaskRevision,
-        left: Left,
-        reward: Reward,
-    ) -> None:
+    def _store(self, claim: Claim, graded: Graded) -> None:
+        run, attempt, task, left, reward = graded.run, graded.attempt, graded.task, graded.left, graded.reward
         common: dict[str, Any] = {
             "score": reward.score,
             "success": reward.success,

@@ -21,6 +21,7 @@ Connect = Callable[[str], psycopg.Connection[Any]]
 
 
 class Tested(Event):
+    __test__: ClassVar[bool] = False
     kind: ClassVar[str] = "test.happened"
     subject_type: ClassVar[str] = "test"
     facts_of_it: dict[str, int] = {}  # noqa: RUF012 - pydantic copies it
@@ -37,7 +38,9 @@ def stored(connection: psycopg.Connection[Any], identifier: int) -> tuple[Any, .
 def test_an_event_is_stored_as_the_bytes_that_were_hashed(connect_as: Connect) -> None:
     with transaction.atomic():
         identifier = log.append(Tested(subject="s-1", facts_of_it={"b": 2, "a": 1}), by=system("clock"))
-    body, leaf, kind, subject, actor, organisation, channel, outcome = stored(connect_as("auditor"), identifier)
+    body, leaf, kind, subject, actor, organisation, channel, outcome = stored(
+        connect_as("auditor"), identifier
+    )
     entry = json.loads(body)
     assert body == canonical_bytes(entry)
     assert leaf == leaf_hash(body)
@@ -50,10 +53,12 @@ def test_an_event_is_stored_as_the_bytes_that_were_hashed(connect_as: Connect) -
 def test_an_event_needs_the_transaction_of_its_change_and_goes_with_it(connect_as: Connect) -> None:
     with pytest.raises(log.OutsideTransaction):
         log.append(Tested(subject="s"), by=system("test"))
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         log.append(Tested(subject="gone"), by=system("test"))
-        raise ZeroDivisionError
-    rows = connect_as("auditor").execute("SELECT count(*) FROM audit_event WHERE subject_id = 'gone'").fetchone()
+        transaction.set_rollback(True)
+    rows = (
+        connect_as("auditor").execute("SELECT count(*) FROM audit_event WHERE subject_id = 'gone'").fetchone()
+    )
     assert rows == (0,)
 
 
@@ -104,7 +109,9 @@ def test_an_event_has_a_size_limit() -> None:
 
 JSON = st.recursive(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.integers(-(2**53), 2**53),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcé", max_size=4), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text("abcé", max_size=4), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 

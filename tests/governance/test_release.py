@@ -13,12 +13,19 @@ from governance.policies import may_release, next_tick
 from governance.release import DomainScore, Shown, release
 from scoring import interval
 
-HALF_WIDTHS = {name: interval.table([20] * 12, 0.1) for name in ("general", "finance", "supply_chain", "manufacturing")}
+HALF_WIDTHS = {
+    name: interval.table([20] * 12, 0.1) for name in ("general", "finance", "supply_chain", "manufacturing")
+}
 SCORES = st.decimals(0, 1, places=8)
 
 
 def shown(general: str, finance: str, supply_chain: str, manufacturing: str, *, valid: int = 1335) -> Shown:
-    values = {"general": general, "finance": finance, "supply_chain": supply_chain, "manufacturing": manufacturing}
+    values = {
+        "general": general,
+        "finance": finance,
+        "supply_chain": supply_chain,
+        "manufacturing": manufacturing,
+    }
     scores = {name: DomainScore(Decimal(value), Decimal(0), Decimal(1)) for name, value in values.items()}
     return release(scores, half_widths=HALF_WIDTHS, valid_runs=valid, prescribed_runs=1335)
 
@@ -56,7 +63,9 @@ def test_a_domain_without_a_score_has_no_number_and_takes_the_macro_along() -> N
 
 
 @given(SCORES, SCORES, SCORES, SCORES)
-def test_only_whole_points_leave_and_close_scores_are_the_same(a: Decimal, b: Decimal, c: Decimal, d: Decimal) -> None:
+def test_only_whole_points_leave_and_close_scores_are_the_same(
+    a: Decimal, b: Decimal, c: Decimal, d: Decimal
+) -> None:
     found = shown(str(a), str(b), str(c), str(d))
     for row in (*found.domains.values(), found.enterprise):
         assert isinstance(row.value, int)
@@ -87,11 +96,15 @@ def test_ticks_are_multiples_since_the_epoch(tick: int, expected: datetime) -> N
         ("grading", "grading", 0, 15, False),
         ("grading", "ended", 1, 15, False),
         ("incomplete", "ended", 1, 15, True),
+        ("incomplete", "cancelled", 1, 15, True),
+        ("incomplete", "executing", 1, 15, False),
         ("running", "ended", 0, 15, False),
         ("voided", "ended", 0, 15, False),
     ],
 )
-def test_what_may_be_released_when(state: str, run_state: str, missing: int, minute: int, allowed: bool) -> None:
+def test_what_may_be_released_when(
+    state: str, run_state: str, missing: int, minute: int, allowed: bool
+) -> None:
     now = AT.replace(minute=minute, second=0, microsecond=0)
     found = may_release(
         state=state, run_state=run_state, missing=missing, ended_at=AT, tick_seconds=900, now=now

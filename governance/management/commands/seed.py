@@ -36,11 +36,13 @@ class Command(BaseCommand):
         if options["quickstart"]:
             user = self._person(VENDOR_EMAIL, "Quickstart", password)
             membership = Membership.objects.filter(user=user).select_related("organisation").first()
-            organisation = membership.organisation if membership else self._organisation("Quickstart", user, staff)
+            organisation = (
+                membership.organisation if membership else self._organisation("Quickstart", user, staff)
+            )
         else:
             user = self._person(f"demo-{run}@lingee.invalid", f"Demo {run}", password)
             organisation = self._organisation(f"Demo vendor {run}", user, staff)
-        token, secret = services.issue_token(
+        _, secret = services.issue_token(
             user, organisation, name=f"seed {run}", scopes=list(ApiToken.Scope.values), by=BY
         )
         found: dict[str, Any] = {"token": secret, "run": run, "organisation": str(organisation.id)}
@@ -57,7 +59,9 @@ class Command(BaseCommand):
             user = services.create_user(email, password, by=BY, name=name, staff=staff)
         else:
             services.set_password(user, password, by=BY)
-        EmailAddress.objects.get_or_create(user=user, email=email, defaults={"verified": True, "primary": True})
+        EmailAddress.objects.get_or_create(
+            user=user, email=email, defaults={"verified": True, "primary": True}
+        )
         return user
 
     def _organisation(self, name: str, owner: User, staff: User) -> Organisation:

@@ -38,10 +38,16 @@ class Command(BaseCommand):
         generate_.add_argument("--size", choices=["full", "mini"], default="full")
         generate_.add_argument("--split", choices=["bank", "dev"], default="bank")
         generate_.add_argument("--reserve", type=int, default=0)
-        generate_.add_argument("--canary", help="plant unique strings with this prefix in held-out tasks (tests)")
+        generate_.add_argument(
+            "--canary", help="plant unique strings with this prefix in held-out tasks (tests)"
+        )
         import_ = actions.add_parser("import", help="admit a task-set directory and store it as a draft")
         import_.add_argument("directory", type=Path)
-        for name, text in [("freeze", "freeze for ever"), ("verify", "recompute every digest"), ("status", "as JSON")]:
+        for name, text in [
+            ("freeze", "freeze for ever"),
+            ("verify", "recompute every digest"),
+            ("status", "as JSON"),
+        ]:
             actions.add_parser(name, help=text).add_argument("label")
         open_ = actions.add_parser("open", help="let vendors submit on a frozen version")
         open_.add_argument("label")
@@ -69,10 +75,10 @@ class Command(BaseCommand):
     def do_import(self, options: dict[str, Any]) -> None:
         started = time.monotonic()
         folders = sorted(path for path in (options["directory"] / "tasks").iterdir() if path.is_dir())
-        reports = admit_many(folders, progress=self._progress("admitted"))
-        refused = [report for report in reports if not report.admitted]
+        reports = admit_many(folders)
+        refused = [report for report in reports if not report.passed]
         for report in refused[:20]:
-            self.stderr.write(f"{report.task}: {'; '.join(report.complaints)}")
+            self.stderr.write(f"{report.task_id}: {'; '.join(report.problems)}")
         if refused:
             raise CommandError(f"{len(refused)} of {len(reports)} tasks do not pass admission")
         version = services.import_directory(options["directory"], by=BY, progress=self._progress("read"))
