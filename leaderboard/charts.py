@@ -69,7 +69,8 @@ def description(rows: Iterable[Row]) -> str:
 
 def _ticks(frame: Frame, bottom: int) -> SafeString:
     lines = [
-        (frame.x(tick), frame.top - 6, frame.x(tick), bottom, frame.x(tick), frame.top - 12, tick) for tick in TICKS
+        (frame.x(tick), frame.top - 6, frame.x(tick), bottom, frame.x(tick), frame.top - 12, tick)
+        for tick in TICKS
     ]
     return format_html_join(
         "",
@@ -103,8 +104,11 @@ def _row(row: Row, frame: Frame, index: int) -> SafeString:
         '<line class="axis" x1="{}" y1="{}" x2="{}" y2="{}"/>',
         frame.x(LOWEST), middle, frame.x(HIGHEST), middle,
     )  # fmt: skip
-    label = format_html('<text x="{}" y="{}">{}</text>', (frame.left if frame.stacked else 4) + indent, words, row.label)
-    reading_x, anchor = (frame.width - 10, "end") if frame.stacked else (frame.left + frame.span + 20, "start")
+    label_x = (frame.left if frame.stacked else 4) + indent
+    label = format_html('<text x="{}" y="{}">{}</text>', label_x, words, row.label)
+    reading_x, anchor = (
+        (frame.width - 10, "end") if frame.stacked else (frame.left + frame.span + 20, "start")
+    )
     reading = format_html(
         '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>',
         "reading" if row.value is not None else "withheld", reading_x, words, anchor, row.reading,
@@ -137,7 +141,8 @@ def strip(row: Row) -> SafeString:
     return format_html(
         '<svg class="interval" viewBox="0 0 210 20" preserveAspectRatio="xMidYMid meet" aria-hidden="true">'
         '<line class="axis" x1="5" y1="10" x2="205" y2="10"/><line class="grid" x1="5" y1="4" x2="5" y2="16"/>'
-        '<line class="grid" x1="105" y1="4" x2="105" y2="16"/><line class="grid" x1="205" y1="4" x2="205" y2="16"/>{}</svg>',
+        '<line class="grid" x1="105" y1="4" x2="105" y2="16"/>'
+        '<line class="grid" x1="205" y1="4" x2="205" y2="16"/>{}</svg>',
         mark,
     )
 
@@ -157,4 +162,6 @@ def meter(*, limit: int, used: int, held: int) -> SafeString:
         '<rect class="meter-{}" x="{}" y="1" width="{}" height="8"/>',
         ((tone(index), f"{index * (width + gap):.4g}", f"{width:.4g}") for index in range(segments)),
     )
-    return format_html('<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{}</svg>', rects)
+    return format_html(
+        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{}</svg>', rects
+    )

@@ -17,4 +17,6 @@ class TimeZoneForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["zone"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, f"{name} ({times.offset(times.ZoneInfo(name))})") for name in times.known_zones()]
+        field.choices = [
+            (name, f"{name} ({times.offset(times.ZoneInfo(name))})") for name in times.known_zones()
+        ]

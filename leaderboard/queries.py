@@ -10,8 +10,11 @@ from django.utils.translation import gettext as _
 
 from benchmark.models import Domain, Group, PublicTask, TaskSetVersion
 from config import clock
+from governance.models import ReleasePolicy
+from governance.queries import current_policy
 from leaderboard.times import span
 from submissions.models import QuotaPolicy
+from submissions.queries import open_task_sets
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,7 @@ class PolicyRow:
 
 def current_version() -> TaskSetVersion | None:
     """The newest frozen version that is open to submissions."""
-    rows = TaskSetVersion.objects.filter(state=TaskSetVersion.State.FROZEN, opened_at__isnull=False)
-    return rows.filter(closed_at__isnull=True).order_by("-opened_at").first()
+    return next(iter(open_task_sets()), None)
 
 
 def domain_counts(version: TaskSetVersion) -> list[DomainCount]:
@@ -101,14 +103,36 @@ def policy_summary() -> PolicySummary | None:
     if version is None:
         return None
     ruling = [row for row in policy_rows(version) if row.in_force]
+    release = current_policy(version)
     is_demo = any(row.profile == QuotaPolicy.Profile.DEMO for row in ruling)
-    return PolicySummary(version.label, is_demo, demo_banner(rules_in_force(ruling)) if is_demo else "")
+    is_demo |= release is not None and release.profile == ReleasePolicy.Profile.DEMO
+    return PolicySummary(
+        version.label, is_demo, demo_banner(rules_in_force(ruling), release) if is_demo else ""
+    )
 
 
-def demo_banner(rules: dict[str, int]) -> str:
+def demo_banner(rules: dict[str, int], release: ReleasePolicy | None) -> str:
     """One sentence: what the demo policy makes different."""
     seconds = rules.get(QuotaPolicy.Rule.COOLDOWN_SECONDS.value, 0)
-    return _("Demo policy: cooldown %(cooldown)s.") % {"cooldown": span(seconds) if seconds else "0"}
+    cooldown = span(seconds) if seconds else "0"
+    if release is None:
+        return _("Demo policy: cooldown %(cooldown)s.") % {"cooldown": cooldown}
+    facts = {"cooldown": cooldown, "tick": release.tick_seconds}
+    return _("Demo policy: cooldown %(cooldown)s, release every %(tick)s s.") % facts
+
+
+def release_rules(version: TaskSetVersion) -> list[tuple[str, str]]:
+    """The release policy in force as (what, value) pairs; empty where none was set."""
+    policy = current_policy(version)
+    if policy is None:
+        return []
+    return [
+        (_("Policy"), str(policy.get_profile_display())),
+        (_("Rule"), str(policy.get_rule_display())),
+        (_("Grid"), _("%(n)s point") % {"n": policy.grid_points}),
+        (_("Release tick"), _("every %(n)s s") % {"n": policy.tick_seconds}),
+        (_("Correlation within a task family (ρ)"), str(policy.rho)),
+    ]
 
 
 def public_tasks(version: TaskSetVersion, *, domain: str = "") -> list[PublicTask]:

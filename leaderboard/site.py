@@ -26,6 +26,8 @@ from leaderboard.queries import PolicySummary, policy_summary
 logger = logging.getLogger(__name__)
 ATTRIBUTE = "_site"
 CONSOLE_ROLES = ("console", "test")
+EXACT_AREAS = frozenset({"leaderboard:overview"})
+EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions"})
 
 
 @cache
@@ -91,26 +93,30 @@ class Site:
         found = [("leaderboard:overview", _("Overview")), ("leaderboard:rules", _("Rules"))]
         found.append(("leaderboard:public_tasks", _("Public tasks")))
         if self.organisation is not None:
-            found.append(("submissions:home", _("Vendor area")))
+            found.append(("leaderboard:home", _("Vendor area")))
         if self.is_person and getattr(self.request.user, "is_staff", False) and has_console():
             found.append(("console:submissions", _("Console")))
-        return [self._link(name, text) for name, text in found]
+        links = [self._link(name, text, exact=EXACT_AREAS) for name, text in found]
+        return [link for link in links if link.url]
 
-    def _link(self, name: str, text: str) -> Link:
+    def _link(self, name: str, text: str, *, exact: frozenset[str]) -> Link:
+        """A link, marked where the current address lies at or below it; those of `exact` only at it."""
         try:
             url = reverse(name)
         except NoReverseMatch:
             return Link("", text)
         here = self.request.path
-        is_root = url == reverse("leaderboard:overview")
-        return Link(url, text, here == url if is_root else here.startswith(url))
+        return Link(url, text, here == url if name in exact else here.startswith(url))
 
     @cached_property
     def sidebar(self) -> list[Link]:
-        """Pages of the area that the current address lies in; empty on public pages."""
-        match = self.request.resolver_match
-        area = match.app_name.split(":", maxsplit=1)[0] if match else ""
-        return [self._link(name, text) for name, text in _sidebar(area)]
+        """Pages of the area that the current address lies in; empty on public pages and for strangers."""
+        parts = self.request.path.split("/")
+        area = parts[2] if len(parts) > 2 else ""
+        if not self.is_person:
+            return []
+        links = [self._link(name, text, exact=EXACT_PAGES) for name, text in _sidebar(area)]
+        return [link for link in links if link.url]
 
     @cached_property
     def policy(self) -> PolicySummary | None:
@@ -139,15 +145,15 @@ class Site:
 
 
 def _sidebar(area: str) -> list[tuple[str, str]]:
-    if area == "submissions":
+    if area == "v":
         return [
-            ("submissions:home", _("Home")),
+            ("leaderboard:home", _("Home")),
             ("submissions:harnesses", _("Harnesses")),
             ("submissions:submissions", _("Submissions")),
             ("submissions:tokens", _("Tokens")),
             ("accounts:organisation", _("Organisation and account")),
         ]
-    if area == "accounts":
+    if area == "account":
         return [
             ("accounts:organisation", _("Organisation")),
             ("account_email", _("E-mail addresses")),

@@ -87,6 +87,47 @@ def look(kind: str, state: str) -> Look:
 #: Why a refusal names no date.
 NO_DATE: dict[str, Any] = {
     "next_task_set_version": _("No date: the count starts anew with the next task-set version."),
-    "when_the_submission_in_flight_ends": _("No date: possible as soon as the submission in flight has ended."),
+    "when_the_submission_in_flight_ends": _(
+        "No date: possible as soon as the submission in flight has ended."
+    ),
     "not_a_matter_of_time": _("No date: this does not pass by waiting."),
+}
+
+#: What each rule of a quota window counts.
+COUNTERS: dict[str, Any] = {
+    "line": _("On this harness, all versions"),
+    "lineage": _("In the organisation, with linked accounts"),
+    "account": _("By you"),
+    "in_flight": _("In flight on this harness"),
+    "preflight": _("Preflights of this harness in seven days"),
+    "cooldown": _("Cooldown"),
+}
+
+#: The closed list of failure types.
+FAILURES: dict[str, Any] = {
+    "missing_deliverable": _("missing deliverable"),
+    "numeric_or_state_error": _("numeric or state error"),
+    "business_constraint_violation": _("business-constraint violation"),
+    "insufficient_semantic_quality": _("insufficient semantic quality"),
+    "budget_exhausted": _("budget exhausted"),
+}
+
+PROFILES: dict[str, Any] = {"official": _("official policy"), "demo": _("demo policy")}
+
+#: Parts of an evaluation that carry a version of their own.
+COMPONENTS: dict[str, Any] = {
+    "task_set": _("Task-set version"),
+    "protocol": _("Evaluation protocol"),
+    "evaluator": _("Evaluator"),
+}
+
+#: States of episodes, for staff.
+EPISODES: dict[str, Any] = {
+    "ready": _("waiting for a worker"),
+    "leased": _("running on a worker"),
+    "executed": _("waiting for a grader"),
+    "grading": _("being graded"),
+    "graded": _("graded"),
+    "unavailable": _("unavailable"),
+    "cancelled": _("cancelled"),
 }

@@ -36,7 +36,9 @@ SHORT_LIST = (
 @cache
 def known_zones() -> tuple[str, ...]:
     """Names a viewer may choose, the common ones first."""
-    rest = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix/")))
+    rest = sorted(
+        name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix/"))
+    )
     return (*SHORT_LIST, *(name for name in rest if name not in SHORT_LIST))
 
 

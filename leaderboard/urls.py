@@ -1,16 +1,18 @@
-"""Public pages."""
+"""Public pages, and the vendor pages that show results."""
 
 from django.urls import path
 
-from leaderboard import views
+from leaderboard.views import public, vendor
 
 app_name = "leaderboard"
 urlpatterns = [
-    path("", views.overview, name="overview"),
-    path("rules/", views.rules, name="rules"),
-    path("public-tasks/", views.public_task_list, name="public_tasks"),
-    path("public-tasks/<str:version>/<slug:slug>/", views.public_task_page, name="public_task"),
-    path("problems/", views.problem_list, name="problems"),
-    path("problems/<slug:code>/", views.problem_page, name="problem"),
-    path("time-zone/", views.time_zone, name="time_zone"),
+    path("", public.overview, name="overview"),
+    path("rules/", public.rules, name="rules"),
+    path("public-tasks/", public.public_task_list, name="public_tasks"),
+    path("public-tasks/<str:version>/<slug:slug>/", public.public_task_page, name="public_task"),
+    path("problems/", public.problem_list, name="problems"),
+    path("problems/<slug:code>/", public.problem_page, name="problem"),
+    path("time-zone/", public.time_zone, name="time_zone"),
+    path("v/", vendor.home, name="home"),
+    path("v/submissions/<uuid:submission>/result/", vendor.result, name="result"),
 ]

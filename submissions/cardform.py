@@ -54,12 +54,18 @@ def sections(schema: Mapping[str, Any]) -> list[Section]:
     order = [name for name in ("models", "inference", "tuning") if name in properties]
     rest = [name for name in properties if name not in (*order, "layers", "schema")]
     found = [_section(properties[name], name) for name in order]
-    found += [_section(properties["layers"]["properties"][layer], f"layers.{layer}") for layer in schema["x-layers"]]
+    found += [
+        _section(properties["layers"]["properties"][layer], f"layers.{layer}") for layer in schema["x-layers"]
+    ]
     return found + [_section(properties[name], name) for name in rest]
 
 
 def _section(node: Mapping[str, Any], path: str) -> Section:
-    names = tuple(name for name, _node, _required in leaves(node, path)) if node.get("type") == "object" else (path,)
+    names = (
+        tuple(name for name, _node, _required in leaves(node, path))
+        if node.get("type") == "object"
+        else (path,)
+    )
     return Section(words(node, "title"), words(node, "description"), names)
 
 
@@ -91,7 +97,9 @@ class CardForm(forms.Form):
         """Put each (JSON path, message) at its field, or above the form where it has none."""
         for path, message in errors:
             name = path.removeprefix("$").lstrip(".")
-            home = next((field for field in self.fields if name == field or name.startswith(f"{field}[")), None)
+            home = next(
+                (field for field in self.fields if name == field or name.startswith(f"{field}[")), None
+            )
             self.add_error(home, f"{path}: {message}")
 
 
@@ -131,7 +139,11 @@ def _is_table(node: Mapping[str, Any]) -> bool:
 
 def _field(node: Mapping[str, Any], *, required: bool) -> forms.Field:
     kind = node.get("type")
-    common: dict[str, Any] = {"label": words(node, "title"), "help_text": words(node, "description"), "required": required}
+    common: dict[str, Any] = {
+        "label": words(node, "title"),
+        "help_text": words(node, "description"),
+        "required": required,
+    }
     if kind == "boolean":
         choices = [("yes", _("yes")), ("no", _("no"))]
         return forms.ChoiceField(choices=choices, widget=forms.RadioSelect, **common)
@@ -183,7 +195,14 @@ def described(card: Mapping[str, Any], version: int) -> list[tuple[Section, list
     nodes = {name: node for name, node, _required in leaves(schema)}
     values = dict(flatten(card, schema))
     return [
-        (section, [(words(nodes[name], "title"), _readable(values[name])) for name in section.names if name in values])
+        (
+            section,
+            [
+                (words(nodes[name], "title"), _readable(values[name]))
+                for name in section.names
+                if name in values
+            ],
+        )
         for section in sections(schema)
     ]
 

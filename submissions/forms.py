@@ -21,11 +21,16 @@ class HarnessForm(forms.Form):
         NAME_PATTERN,
         label=_("Name"),
         max_length=63,
-        help_text=_("What “name” in harness.toml says: a–z, 0–9 and inner hyphens. It cannot be changed later."),
+        help_text=_(
+            "What “name” in harness.toml says: a–z, 0–9 and inner hyphens. It cannot be changed later."
+        ),
         error_messages={"invalid": _("Use 1 to 63 of a–z, 0–9 and inner hyphens.")},
     )
     title = forms.CharField(
-        label=_("Title"), max_length=120, required=False, help_text=_("What people read. Left open, it is the name.")
+        label=_("Title"),
+        max_length=120,
+        required=False,
+        help_text=_("What people read. Left open, it is the name."),
     )
     relation = forms.ChoiceField(
         label=_("Who submits it"), choices=Harness.Relation.choices, widget=forms.RadioSelect
@@ -79,7 +84,9 @@ class PackageForm(forms.Form):
     version = forms.ChoiceField(label=_("Harness version"))
     task_set = forms.ChoiceField(label=_("Task-set version"))
     package = forms.FileField(
-        label=_("Bundle"), help_text=_("A .tar.gz with harness.toml at its root, at most 512 MiB."), allow_empty_file=True
+        label=_("Bundle"),
+        help_text=_("A .tar.gz with harness.toml at its root, at most 512 MiB."),
+        allow_empty_file=True,
     )
     sha256 = forms.RegexField(
         r"^[0-9a-fA-F]{64}\Z",
@@ -90,7 +97,11 @@ class PackageForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, versions: Sequence[HarnessVersion], task_sets: Sequence[TaskSetVersion], **kwargs: Any
+        self,
+        *args: Any,
+        versions: Sequence[HarnessVersion],
+        task_sets: Sequence[TaskSetVersion],
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         choices = {
@@ -111,7 +122,9 @@ class ConfirmForm(forms.Form):
     publication_consent = forms.BooleanField(
         label=_("I agree that a confirmed result of this submission may be published."),
         required=False,
-        help_text=_("Optional. Nothing is published now; you can withdraw the consent on the submission's page."),
+        help_text=_(
+            "Optional. Nothing is published now; you can withdraw the consent on the submission's page."
+        ),
     )
 
     @staticmethod

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.models import ApiToken
 from leaderboard import charts, icons, statuses, times
+from submissions.policies import Counter
 
 register = template.Library()
 
@@ -24,7 +26,9 @@ def icon(name: str) -> SafeString:
 def badge(kind: str, state: str) -> SafeString:
     """Icon, word and colour of a state, as `leaderboard.statuses` lists it."""
     look = statuses.look(kind, str(state))
-    return format_html('<span class="status status-{}">{}{}</span>', look.tone, icons.svg(look.icon), look.word)
+    return format_html(
+        '<span class="status status-{}">{}{}</span>', look.tone, icons.svg(look.icon), look.word
+    )
 
 
 @register.simple_tag(takes_context=True)
@@ -40,7 +44,9 @@ def moment(context: template.Context, at: datetime | None, *, relative: bool = F
 
 
 @register.inclusion_tag("components/meter.html")
-def meter(label: str, limit: int, used: int, held: int = 0, note: str = "", *, bites: bool = False) -> dict[str, Any]:
+def meter(
+    label: str, limit: int, used: int, held: int = 0, note: str = "", *, bites: bool = False
+) -> dict[str, Any]:
     """How much of an allowance is used: a drawn bar and the same in words."""
     return {
         "label": label,
@@ -79,3 +85,56 @@ def short(digest: str) -> str:
 def no_date(reason: str) -> Any:
     """Why there is no instant from which it would be allowed, in words."""
     return statuses.NO_DATE.get(str(reason), reason)
+
+
+@register.simple_tag
+def scopes(values: Sequence[str]) -> str:
+    """A token's scopes in words."""
+    return ", ".join(str(ApiToken.Scope(value).label) for value in values if value in ApiToken.Scope.values)
+
+
+@register.inclusion_tag("components/meter.html")
+def counter_meter(counter: Counter, biting: Counter | None) -> dict[str, Any]:
+    """A meter of one rule of a quota window; the one that decides is marked."""
+    label = str(statuses.COUNTERS.get(counter.rule.value, counter.rule.value))
+    held = counter.reserved
+    note = str(statuses.NO_DATE[counter.next_allowed_reason.value]) if counter.next_allowed_reason else ""
+    context: dict[str, Any] = meter(
+        label,
+        counter.limit,
+        counter.used - held,
+        held,
+        note,
+        bites=biting is not None and counter.rule == biting.rule,
+    )
+    return {**context, "at": counter.next_allowed_at, "returned": counter.refunded}
+
+
+@register.simple_tag
+def failure_type(value: str) -> Any:
+    """A failure type from the closed list, in words."""
+    return statuses.FAILURES.get(value, value) if value else "–"
+
+
+@register.simple_tag
+def profile(value: str) -> Any:
+    """The name of a policy profile."""
+    return statuses.PROFILES.get(value, value)
+
+
+@register.simple_tag
+def component(name: str) -> Any:
+    """What a versioned part of an evaluation is called."""
+    return statuses.COMPONENTS.get(name, name)
+
+
+@register.simple_tag
+def duration(value: timedelta) -> str:
+    """A duration in its largest fitting unit."""
+    return times.span(value.total_seconds())
+
+
+@register.simple_tag
+def episode_state(value: str) -> Any:
+    """An episode's state as staff read it."""
+    return statuses.EPISODES.get(value, value)

@@ -42,7 +42,6 @@ def _stopped(request: HttpRequest) -> HttpResponse | None:
     return None
 
 
-
 def person_page(view: View) -> View:
     """For anyone signed in whose account is live."""
 

@@ -24,7 +24,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def format_email_subject(self, subject: str) -> str:
         return f"[Lingee Bench] {subject}"
 
-    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:  # noqa: FBT001, FBT002
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """Creates the account and its event in one transaction."""
         user.language = get_language() or user.language
         if not commit:
@@ -48,7 +48,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return reverse("leaderboard:overview")
         if user.is_staff and (console := _console()):
             return console
-        return reverse("submissions:home" if membership_of(user) else "accounts:organisation")
+        return reverse("leaderboard:home" if membership_of(user) else "accounts:organisation")
 
 
 def _console() -> str:

@@ -8,6 +8,9 @@ from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+#: Roles whose process serves the staff pages; `test` is both sites at once.
+CONSOLE = ("console", "test")
+
 admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
@@ -23,6 +26,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *i18n_patterns(
         path("account/", include("allauth.urls")),
         *(path("", include(module)) for module in _modules("urls")),
+        # Staff pages are a process of their own, under its own database role: elsewhere they do not exist.
+        *(
+            path("", include(module))
+            for module in _modules("console_urls")
+            if settings.LINGEE_ROLE in CONSOLE
+        ),
         prefix_default_language=True,
     ),
 ]

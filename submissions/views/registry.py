@@ -109,7 +109,9 @@ def _by_document(request: HttpRequest, harness: Harness) -> HttpResponse:
             except Refused as refused:
                 return refused_page(request, "submissions/version_document.html", context, refused.refusal)
             return redirect("submissions:version", added.id)
-    return render(request, "submissions/version_document.html", context, status=422 if sent is not None else 200)
+    return render(
+        request, "submissions/version_document.html", context, status=422 if sent is not None else 200
+    )
 
 
 def read_card(text: str) -> tuple[Any, str]:

@@ -70,7 +70,9 @@ def _guarded(request: HttpRequest) -> HttpResponse:
 def _form(request: HttpRequest, data: Any, files: Any = None) -> PackageForm:
     organisation = membership_in(request).organisation
     versions = [
-        version for harness in queries.harnesses_of(organisation) for version in queries.harness_versions(harness)
+        version
+        for harness in queries.harnesses_of(organisation)
+        for version in queries.harness_versions(harness)
     ]
     initial = {"version": request.GET.get("version", ""), "task_set": request.GET.get("task_set", "")}
     return PackageForm(data, files, versions=versions, task_sets=queries.open_task_sets(), initial=initial)
@@ -90,8 +92,8 @@ def _choose(request: HttpRequest) -> HttpResponse:
     version = queries.version_of(organisation, UUID(form.cleaned_data["version"]))
     try:
         upload = services.receive_stream(
+            version,
             form.cleaned_data["package"],
-            version=version,
             declared_sha256=form.cleaned_data["sha256"].lower() or None,
             by=actor(request),
         )
@@ -149,7 +151,9 @@ def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
     except Refused as refused:
         return _confirm_page(request, order, form, refusal=refused.refusal)
     if receipt.status == 200 and not receipt.replayed:
-        messages.info(request, _("Identical to this earlier submission: its result is returned, nothing was charged."))
+        messages.info(
+            request, _("Identical to this earlier submission: its result is returned, nothing was charged.")
+        )
     return redirect("submissions:submission", receipt.submission_id)
 
 
@@ -157,7 +161,9 @@ def _task_set(request: HttpRequest) -> TaskSetVersion | None:
     """The task set named by the form or the address, or the newest; None where none is open."""
     label = request.POST.get("task_set") or request.GET.get("task_set") or ""
     open_now = queries.open_task_sets()
-    return next((row for row in open_now if row.label == label), open_now[0] if open_now and not label else None)
+    return next(
+        (row for row in open_now if row.label == label), open_now[0] if open_now and not label else None
+    )
 
 
 def _confirm_page(
@@ -195,6 +201,10 @@ def checks(upload: Upload, version: HarnessVersion, window: QuotaWindow | None) 
         ("passed" if usable else "failed", _("Bundle received whole"), upload.sha256),
         ("passed" if current else "failed", _("HarnessCard complete"), version.card_digest),
         ("passed" if room else "failed", _("Quota and cooldown"), ""),
-        ("open", _("Contents of the bundle and harness.toml"), _("looked at right after you confirm; failing costs nothing")),
+        (
+            "open",
+            _("Contents of the bundle and harness.toml"),
+            _("right after you confirm; failing costs nothing"),
+        ),
         ("open", _("Preflight on the public tasks"), _("with full logs; failing costs nothing")),
     ]

@@ -31,7 +31,11 @@ def token_list(request: HttpRequest) -> HttpResponse:
     organisation = membership_in(request).organisation
     names = dict(Harness.objects.filter(organisation=organisation).values_list("id", "title"))
     rows = [
-        {"token": row, "state": token_state(row), "harness": names.get(row.harness_id) if row.harness_id else None}
+        {
+            "token": row,
+            "state": token_state(row),
+            "harness": names.get(row.harness_id) if row.harness_id else None,
+        }
         for row in tokens_of(organisation)
     ]
     return render(request, "submissions/tokens.html", {"rows": rows})

@@ -16,6 +16,7 @@ from leaderboard import queries, times, words
 from leaderboard.forms import TimeZoneForm
 from submissions.problems import Entry, catalogue, entry, sentence
 from submissions.problems.catalogue import FAULT_WORDS
+from submissions.queries import who_pays
 
 YEAR = 365 * 24 * 3600  # seconds
 
@@ -38,7 +39,8 @@ def rules(request: HttpRequest) -> HttpResponse:
     """Quota, cooldown, who pays and the release policy, from the policy rows of the open version."""
     version = queries.current_version()
     rows = queries.policy_rows(version) if version else []
-    context = {"version": version, "rows": rows, "rules": queries.rules_in_force(rows)}
+    release = queries.release_rules(version) if version else []
+    context = {"version": version, "rows": rows, "release": release, "who_pays": who_pays()}
     return render(request, "leaderboard/rules.html", context)
 
 
@@ -101,14 +103,20 @@ def problem_page(request: HttpRequest, code: str) -> HttpResponse:
 def time_zone(request: HttpRequest) -> HttpResponse:
     """Which zone times are shown in; kept in a cookie for a year."""
     came_from = request.POST.get("next") or request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(came_from, {request.get_host()}, require_https=request.is_secure()):
+    if not url_has_allowed_host_and_scheme(
+        came_from, {request.get_host()}, require_https=request.is_secure()
+    ):
         came_from = ""
     if request.method == "POST":
         form = TimeZoneForm(request.POST)
         if form.is_valid():
             answer = redirect(came_from or "leaderboard:overview")
             answer.set_cookie(
-                times.COOKIE, form.cleaned_data["zone"], max_age=YEAR, samesite="Lax", secure=request.is_secure()
+                times.COOKIE,
+                form.cleaned_data["zone"],
+                max_age=YEAR,
+                samesite="Lax",
+                secure=request.is_secure(),
             )
             return answer
     else:

@@ -1,0 +1,56 @@
+"""A released result as rows of a chart and a table. Nothing is computed here: numbers stand as they were released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from benchmark.models import ENTERPRISE, Domain
+from governance.queries import DomainRow, ReleasedResult
+from leaderboard.charts import Row
+
+
+@dataclass(frozen=True)
+class ResultLine:
+    """One row of the table: the chart's row, the released figures, and the reason where there are none."""
+
+    row: Row
+    released: DomainRow
+    note: str
+
+    @property
+    def interval(self) -> str:
+        """The ends of the interval on the axis; empty where nothing is shown."""
+        if self.row.value is None:
+            return ""
+        low, high = self.row.ends
+        return f"{low}–{high}"
+
+    @property
+    def bounds(self) -> str:
+        """What an incomplete result could at least and at most have been."""
+        if self.released.low is None or self.released.high is None:
+            return ""
+        return f"{self.released.low}–{self.released.high}"
+
+
+def lines(result: ReleasedResult) -> list[ResultLine]:
+    """General; Enterprise, with its three domains under it."""
+    found = [_line(result.row(Domain.GENERAL), str(Domain.GENERAL.label))]
+    found.append(_line(result.enterprise, _("Enterprise (mean of three)")))
+    found += [_line(result.row(domain), str(domain.label), indented=True) for domain in ENTERPRISE]
+    return found
+
+
+def _line(released: DomainRow, label: str, *, indented: bool = False) -> ResultLine:
+    withheld = released.value is None
+    row = Row(
+        label, released.value, released.h, note=_("not reported") if withheld else "", indented=indented
+    )
+    reason = _("Behaves like an earlier version on all but a few tasks; its own value is not reported")
+    return ResultLine(row, released, reason if withheld else "")
+
+
+def chart_rows(result: ReleasedResult) -> list[Row]:
+    return [line.row for line in lines(result)]

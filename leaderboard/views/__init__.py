@@ -1,0 +1,1 @@
+"""Public pages, and the vendor pages that show results."""

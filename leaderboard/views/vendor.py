@@ -1,0 +1,71 @@
+"""Vendor pages that show results: the home of the area, and the result of one submission."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.access import member_page
+from accounts.models import Organisation
+from accounts.views import membership_in, signed_in
+from benchmark.models import TaskSetVersion
+from governance.queries import released_result, released_results
+from leaderboard import results
+from submissions import queries
+from submissions.delivery import delivers
+from submissions.queries import QuotaCard
+
+LATEST = 5
+"""How many results the home shows."""
+
+
+@require_safe
+@member_page
+@delivers("result")
+def home(request: HttpRequest) -> HttpResponse:
+    """Quota and cooldown per harness and version, what is running, and the latest results."""
+    membership = membership_in(request)
+    organisation = membership.organisation
+    by_task_set: dict[TaskSetVersion, list[QuotaCard]] = defaultdict(list)
+    for card in queries.quota_cards(organisation, account=signed_in(request).pk):
+        by_task_set[card.task_set].append(card)
+    running = queries.in_flight_of(organisation)
+    context = {
+        "membership": membership,
+        "organisation": organisation,
+        "quota": dict(by_task_set),
+        "has_harness": bool(queries.harnesses_of(organisation)),
+        "open": queries.open_task_sets(),
+        "running": [(submission, queries.progress(submission)) for submission in running],
+        "to_do": [submission for submission in running if submission.state == "awaiting_choice"],
+        "latest": latest_results(organisation),
+    }
+    return render(request, "leaderboard/home.html", context)
+
+
+def latest_results(organisation: Organisation) -> list[dict[str, Any]]:
+    """The newest released results with their rows."""
+    complete = queries.submissions_of(organisation, state="complete", limit=LATEST)
+    by_id = {submission.id: submission for submission in complete}
+    return [
+        {"submission": by_id[result.submission_id], "result": result, "lines": results.lines(result)}
+        for result in released_results(complete)
+    ]
+
+
+@require_safe
+@member_page
+@delivers("result")
+def result(request: HttpRequest, submission: UUID) -> HttpResponse:
+    """Four domain values ± h, the enterprise mean, the coverage; nothing finer exists here."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    released = released_result(found)
+    context: dict[str, Any] = {"submission": found, "result": released}
+    if released is not None:
+        context |= {"lines": results.lines(released), "rows": results.chart_rows(released)}
+    return render(request, "leaderboard/result.html", context)
