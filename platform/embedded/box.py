@@ -160,6 +160,7 @@ def _spawn(launch: Launch, log: Path) -> tuple[subprocess.Popen[bytes], int]:
                 env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **launch.environment},
                 pass_fds=(passwd, info_write, *launch.inherited),
                 start_new_session=True,
+                umask=0o077,
             )
         finally:
             os.close(passwd)

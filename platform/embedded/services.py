@@ -210,12 +210,13 @@ class Services:
 
 
 def born(pid: int) -> str:
-    """The start time of a process in clock ticks: tells it from a later one of its number. '' if none."""
+    """The start time of a process in clock ticks: tells it from a later one of its number. '' if it has ended."""
     try:
         line = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return ""
-    return line.rpartition(")")[2].split()[19]
+    fields = line.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else fields[19]
 
 
 def current_holder(state_dir: Path) -> dict[str, object] | None:
