@@ -61,17 +61,12 @@ class Artefacts:
             if len(self.beneath[path]) > most:
                 raise ArtefactError(Reason.TOO_LARGE) from None
             return self.beneath[path]
-        with os.fdopen(descriptor, "rb") as stream:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise ArtefactError(Reason.NOT_REGULAR)
-            # Asked before reading: a sparse file of 5 GB costs nothing to make.
-            if found.st_size > most:
-                raise ArtefactError(Reason.TOO_LARGE)
-            try:
-                return stream.read(most + 1)[:most]
-            except OSError as error:
-                raise ArtefactError(Reason.MALFORMED) from error
+        try:
+            return _read_regular(descriptor, most)
+        except OSError as error:
+            raise ArtefactError(Reason.MALFORMED) from error
+        finally:
+            os.close(descriptor)
 
     def read_text(self, path: str, most: int = MAX_TEXT_BYTES) -> str:
         """A text file, decoded as `decode` does."""
@@ -104,6 +99,21 @@ class Artefacts:
             raise ArtefactError(Reason.MISSING) from None
         except (OSError, ValueError):
             raise ArtefactError(Reason.NOT_REGULAR) from None
+
+
+def _read_regular(descriptor: int, most: int) -> bytes:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise ArtefactError(Reason.NOT_REGULAR)
+    # Asked before reading: a sparse file of 5 GB costs nothing to make.
+    if found.st_size > most:
+        raise ArtefactError(Reason.TOO_LARGE)
+    parts = []
+    while part := os.read(descriptor, most + 1):
+        parts.append(part)
+        if sum(map(len, parts)) > most:
+            raise ArtefactError(Reason.TOO_LARGE)
+    return b"".join(parts)
 
 
 def _step(folder: int, name: bytes, flags: int) -> int:

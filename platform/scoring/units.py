@@ -39,6 +39,7 @@ _TABLE: dict[str, tuple[str, Decimal]] = {
     for dimension, sizes in _DIMENSIONS.items()
     for name, size in sizes.items()
 }
+_ONE = Decimal(1)
 # A rule that states no unit means 元 and ratios; "3天" is simply 3.
 _COUNTED_BARE = frozenset({"money", "ratio"})
 _HEADER = re.compile(r"^(?P<base>.+?)\s*[(\[【](?:单位\s*:\s*)?(?P<unit>[^()\[\]【】]{1,12})[)\]】]$")
@@ -49,22 +50,23 @@ def is_known(unit: str) -> bool:
     return unit in _TABLE or unit in _WORDS
 
 
-def factor(unit: str | None, *, into: str | None) -> Decimal | None:
-    """What a number in `unit` is multiplied with to stand in `into`; None where the two do not convert.
+def ratio(unit: str | None, *, into: str | None) -> tuple[Decimal, Decimal] | None:
+    """What a number in `unit` is multiplied with and divided by to stand in `into`; None if it cannot.
 
-    A number without a unit takes the wanted one, except that it is never a percentage by itself: into "%" it
-    is read as a ratio (0.123 is 12.3 %). Where none is wanted, money turns into 元, percentages into ratios.
+    Two numbers, so that hours into days stay exact. A number without a unit takes the wanted one, except that
+    it is never a percentage by itself: into "%" it is read as a ratio (0.123 is 12.3 %). Where no unit is
+    wanted, money turns into 元 and percentages into ratios.
     """
     if unit == into:
-        return Decimal(1)
+        return _ONE, _ONE
     if unit is None:
-        return Decimal(1) / _TABLE[into][1] if into is not None and is_ratio(into) else Decimal(1)
+        return (_ONE, _TABLE[into][1]) if into is not None and is_ratio(into) else (_ONE, _ONE)
     if into is None:
-        dimension, size = _TABLE.get(unit, ("", Decimal(1)))
-        return size if dimension in _COUNTED_BARE else Decimal(1)
+        dimension, size = _TABLE.get(unit, ("", _ONE))
+        return (size, _ONE) if dimension in _COUNTED_BARE else (_ONE, _ONE)
     if unit not in _TABLE or into not in _TABLE or _TABLE[unit][0] != _TABLE[into][0]:
         return None
-    return _TABLE[unit][1] / _TABLE[into][1]
+    return _TABLE[unit][1], _TABLE[into][1]
 
 
 def is_ratio(unit: str) -> bool:

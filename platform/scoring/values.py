@@ -147,8 +147,8 @@ def _take_currency(body: str) -> tuple[str | None, str]:
 
 def in_unit(number: Quantity, unit: str | None) -> Decimal | None:
     """The number expressed in `unit`; None where the two units do not convert."""
-    factor = units.factor(number.unit, into=unit)
-    return None if factor is None else _CONTEXT.multiply(number.value, factor)
+    ratio = units.ratio(number.unit, into=unit)
+    return None if ratio is None else _CONTEXT.divide(_CONTEXT.multiply(number.value, ratio[0]), ratio[1])
 
 
 def same_number(found: Quantity, expected: Quantity, tolerance: Tolerance = EXACT) -> bool:

@@ -194,8 +194,9 @@ class _Book:
 
         def on_text(data: str) -> None:
             length[0] += len(data)
-            if length[0] <= MAX_CELL_CHARS:
-                text.append(data)
+            if length[0] > MAX_CELL_CHARS:
+                raise ArtefactError(Reason.TOO_LARGE)
+            text.append(data)
 
         def on_end(name: str) -> None:
             tag = open_elements.pop()
