@@ -16,7 +16,9 @@ from tests.factories import BY, frozen_version, run_of
 pytestmark = pytest.mark.django_db
 
 ONE = {"general": (1, 1)}
-FINISHED = Finish(ending=Ending.FINISHED, exit_code=0, seconds=1.0, artefact_key="a", artefact_sha256="0" * 64)
+FINISHED = Finish(
+    ending=Ending.FINISHED, exit_code=0, seconds=1.0, artefact_key="a", artefact_sha256="0" * 64
+)
 FAULT = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause="store_or_disk")
 
 
@@ -180,7 +182,9 @@ def test_cancelling_stops_what_is_under_way() -> None:
 def test_order_and_ids_are_new_in_each_run() -> None:
     version = frozen_version("8.12", {"general": (1, 40)})
     orders = [
-        list(Episode.objects.filter(run=run_of(version)).order_by("position").values_list("task_id", flat=True))
+        list(
+            Episode.objects.filter(run=run_of(version)).order_by("position").values_list("task_id", flat=True)
+        )
         for _ in range(2)
     ]
     assert sorted(orders[0]) == sorted(orders[1])

@@ -73,6 +73,6 @@ def _score(value: object) -> Decimal:
         number = Decimal(value) if isinstance(value, str) and len(value) < 16 else Decimal("NaN")
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite() or not 0 <= number <= 1:
+    if not number.is_finite() or number.is_signed() or number > 1:
         raise RewardError(f"no score: {value!r:.40}")
     return number
