@@ -11,8 +11,8 @@ from typing import Any
 
 from django.conf import settings
 
-from benchmark.models import AssetPack, Domain, Group, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.keys import open_pack
+from benchmark.models import AssetPack, Domain, Group, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.packs import DERIVED_RULES, split
 from benchmark.taskdir import digest, read_task
 from benchmark.taskdir.writing import write_files

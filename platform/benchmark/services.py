@@ -11,8 +11,8 @@ from django.db import transaction
 from audit import log
 from audit.events import Actor
 from benchmark import events
-from benchmark.models import AssetPack, Group, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.keys import pack_key
+from benchmark.models import AssetPack, Group, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.packs import DERIVED_RULES, PREFIXES, packs_of
 from benchmark.queries import composition, content_digest
 from benchmark.taskdir import (

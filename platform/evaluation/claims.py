@@ -21,7 +21,7 @@ from audit.events import Actor
 from config import clock
 from config.ids import opaque_id
 from evaluation import events
-from evaluation.models import Attempt, Ending, Episode, EvaluationRun, RunShare
+from evaluation.models import Attempt, Ending, Episode, RunShare
 from evaluation.queries import runs_to_serve
 
 RETRIES = 2

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError
-from django.db import DatabaseError
 
 from audit.events import Actor
 from benchmark.models import TaskRevision

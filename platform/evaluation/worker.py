@@ -45,14 +45,14 @@ class Hands:
         self.place.mkdir(parents=True, mode=0o711)
         atexit.register(shutil.rmtree, self.place, ignore_errors=True)
         self.sandbox = bubblewrap.default_backend()
-        self.report = selftest.run(self.sandbox)
+        self.report = selftest.run(self.sandbox.copies)
         self._record()
         threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
 
     @property
     def proved(self) -> bool:
         """Whether every required limit was shown to bite; without that no vendor code runs here."""
-        return self.report.passed
+        return self.report.fit
 
     def _record(self) -> None:
         now = clock.now()
@@ -61,14 +61,14 @@ class Hands:
             defaults={
                 "queue": self.queue,
                 "grade": self.report.grade[:64],
-                "passed": self.report.passed,
-                "report": self.report.as_dict(),
+                "passed": self.report.fit,
+                "report": self.report.as_json(),
                 "started_at": now,
                 "seen_at": now,
             },
         )
-        if not self.report.passed:
-            logger.error("self_test_failed", worker=self.name, failed=self.report.failed)
+        if not self.report.fit:
+            logger.error("self_test_failed", worker=self.name)
 
     def _beat(self) -> None:
         """Renew what is held, three times within a lease. Lives in a thread with a connection of its own."""

@@ -42,7 +42,9 @@ def bundle(folder: Path, version: str) -> bytes:
 
 
 def _with_version(manifest: str, version: str) -> str:
-    lines = [f'version = "{version}"' if line.startswith("version") else line for line in manifest.splitlines()]
+    lines = [
+        f'version = "{version}"' if line.startswith("version") else line for line in manifest.splitlines()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -64,7 +66,9 @@ class Job:
         answer = self._api.request(method, path, **arguments)
         found: dict[str, Any] = answer.json()
         if answer.is_error:
-            raise JobFailed(f"{method} {path}: {answer.status_code} {found.get('code')}: {found.get('detail')}")
+            raise JobFailed(
+                f"{method} {path}: {answer.status_code} {found.get('code')}: {found.get('detail')}"
+            )
         return found
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +96,12 @@ class Job:
         return str(upload["id"])
 
     def submit(self, version_id: str, upload_id: str, task_set: str) -> dict[str, Any]:
-        body = {"harness_version": version_id, "upload": upload_id, "task_set": task_set, "publication_consent": False}
+        body = {
+            "harness_version": version_id,
+            "upload": upload_id,
+            "task_set": task_set,
+            "publication_consent": False,
+        }
         return self.post("submissions", body)
 
     def follow(self, submission_id: str, report: Callable[[str, int], None]) -> dict[str, Any]:

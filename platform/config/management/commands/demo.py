@@ -51,14 +51,19 @@ class Command(BaseCommand):
                 site.start(console=False)
                 setup = time.time() - started
                 line = run_job(site, console, HARNESSES / options["harness"], vendor, version)
-                line |= {"setup_seconds": round(setup, 1), "run_seconds": round(time.time() - started - setup, 1)}
+                line |= {
+                    "setup_seconds": round(setup, 1),
+                    "run_seconds": round(time.time() - started - setup, 1),
+                }
         except (StageError, JobFailed, ServiceError) as error:
             raise CommandError(str(error)) from error
         console.print("Look at it: make serve, then /en/v/submissions/" + line["submission"] + "/")
         sys.stdout.write(json.dumps(line) + "\n")
 
 
-def run_job(site: Stage, console: Console, folder: Path, vendor: dict[str, Any], task_set: str) -> dict[str, Any]:
+def run_job(
+    site: Stage, console: Console, folder: Path, vendor: dict[str, Any], task_set: str
+) -> dict[str, Any]:
     """What a CI job does; returns the demo's closing line."""
     job = Job(site.address, vendor["token"], wait=site.supervisor.wait)
     card = json.loads((folder / "card.json").read_text())
@@ -69,7 +74,9 @@ def run_job(site: Stage, console: Console, folder: Path, vendor: dict[str, Any],
     columns = (TextColumn("{task.description:>12}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         bar = progress.add_task("submitted", total=100)
-        job.follow(submission["id"], lambda state, done: progress.update(bar, description=state, completed=done))
+        job.follow(
+            submission["id"], lambda state, done: progress.update(bar, description=state, completed=done)
+        )
         progress.update(bar, completed=100)
     result = job.result(submission["id"])
     console.print(table_of(result))
