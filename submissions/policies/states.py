@@ -91,5 +91,5 @@ def preflight_failed(*, crashed: int, total: int) -> bool:
 
 
 def rerun_pause(count: int) -> timedelta:
-    """How long to wait before lost runs are repeated for the `count`-th time (0 the first): 0, 1, 2, 4 … 360 minutes."""
+    """How long to wait before lost runs are repeated after `count` repeats: 0, 1, 2, 4 … 360 minutes."""
     return timedelta(minutes=min(2 ** (count - 1), 360)) if count else timedelta(0)

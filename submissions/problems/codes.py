@@ -24,15 +24,15 @@ class Code(StrEnum):
     VERSION_EXISTS = "version_exists"
     # credentials and standing
     NOT_AUTHENTICATED = "not_authenticated"
-    TOKEN_INVALID = "token_invalid"
-    TOKEN_EXPIRED = "token_expired"
-    TOKEN_REVOKED = "token_revoked"
-    TOKEN_ORPHANED = "token_orphaned"
+    TOKEN_INVALID = "token_invalid"  # noqa: S105 - a code
+    TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a code
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105 - a code
+    TOKEN_ORPHANED = "token_orphaned"  # noqa: S105 - a code
     ACCOUNT_SUSPENDED = "account_suspended"
     PERMISSION_DENIED = "permission_denied"
     CSRF_FAILED = "csrf_failed"
     SCOPE_MISSING = "scope_missing"
-    TOKEN_HARNESS_MISMATCH = "token_harness_mismatch"
+    TOKEN_HARNESS_MISMATCH = "token_harness_mismatch"  # noqa: S105 - a code
     NO_ORGANISATION = "no_organisation"
     ROLE_MAY_NOT_SUBMIT = "role_may_not_submit"
     ORGANISATION_NOT_VERIFIED = "organisation_not_verified"
@@ -96,6 +96,7 @@ class Code(StrEnum):
     CANARY_FAILED = "canary_failed"
     ALL_RUNS_EXECUTED = "all_runs_executed"
     RESULTS_RELEASED = "results_released"
+    RESULT_NOT_RELEASED = "result_not_released"
     HELD_FOR_REVIEW = "held_for_review"
     RELEASED_AFTER_REVIEW = "released_after_review"
     VOIDED_AFTER_REVIEW = "voided_after_review"

@@ -38,6 +38,13 @@ PASSED: list[Row] = [
 
 ENDS: list[Row] = [
     _says(
+        Code.RESULT_NOT_RELEASED,
+        Fault.POLICY,
+        _("No result yet"),
+        _("This submission is in state %(state)s; there is no released result."),
+        _("Read the submission until its state is complete or incomplete, then ask again."),
+    ),
+    _says(
         Code.PREFLIGHT_CRASHED,
         Fault.HARNESS,
         _("Preflight failed"),
@@ -59,7 +66,8 @@ ENDS: list[Row] = [
         Fault.PLATFORM,
         _("Some runs were lost"),
         _(
-            "Our infrastructure lost some runs and could not repeat them in time. You decide before any number is shown."
+            "Our infrastructure lost some runs and could not repeat them in time. "
+            "You decide before any number is shown."
         ),
         _("Choose to keep the incomplete result, or to void it and get your use back."),
     ),

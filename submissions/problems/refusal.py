@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from django.utils import translation
-
 from submissions.problems.catalogue import Entry, entry
 from submissions.problems.codes import Code
 
@@ -79,11 +77,6 @@ def refuse(code: Code, **facts: object) -> Refused:
 def sentence(code: str, facts: Mapping[str, object]) -> str:
     """The code's sentence with its places filled; a fact that is missing shows as a dash."""
     return str(entry(code).sentence) % _Dashes(facts)
-
-
-def in_language(language: str, code: str, facts: Mapping[str, object]) -> str:
-    with translation.override(language):
-        return sentence(code, facts)
 
 
 class _Dashes(dict[str, object]):

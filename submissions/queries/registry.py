@@ -13,7 +13,6 @@ from benchmark.models import TaskSetVersion
 from config import clock
 from submissions.models import Harness, HarnessVersion, Upload
 
-
 Row = TypeVar("Row", bound=Model)
 
 

@@ -1,4 +1,4 @@
-"""Submissions as their organisation sees them: state, timeline, coarse progress, and what they cost. Nothing per task."""
+"""Submissions as their organisation sees them: state, timeline, coarse progress, cost. Nothing per task."""
 
 from __future__ import annotations
 
@@ -199,32 +199,32 @@ def who_pays() -> list[dict[str, str | Promise]]:
             ),
             "slot": no,
             "cooldown": lifted,
-        },  # noqa: E501
+        },
         {"code": Code.CANARY_FAILED.value, "what": _("Canary failed"), "slot": no, "cooldown": lifted},
         {
             "code": Code.CANCELLED_BY_VENDOR.value,
             "what": _("Cancelled before held-out tasks start"),
             "slot": no,
             "cooldown": lifted,
-        },  # noqa: E501
+        },
         {
             "code": Code.CANCELLED_AFTER_START.value,
             "what": _("Cancelled after held-out tasks have started"),
             "slot": yes,
             "cooldown": runs,
-        },  # noqa: E501
+        },
         {
             "code": "harness",
             "what": _("The harness crashed, timed out or ran out of budget on held-out tasks"),
             "slot": yes,
             "cooldown": runs,
-        },  # noqa: E501
+        },
         {
             "code": "platform",
             "what": _("The platform failed before held-out tasks started"),
             "slot": returned,
             "cooldown": lifted,
-        },  # noqa: E501
+        },
         {
             "code": Code.CHOICE_KEEP.value,
             "what": _(
@@ -232,11 +232,11 @@ def who_pays() -> list[dict[str, str | Promise]]:
             ),
             "slot": yes,
             "cooldown": chosen,
-        },  # noqa: E501
+        },
         {
             "code": Code.CHOICE_VOID.value,
             "what": _("Runs lost by the platform could not be repeated in time; you void the submission"),
             "slot": returned,
             "cooldown": chosen,
-        },  # noqa: E501
+        },
     ]

@@ -66,9 +66,9 @@ def begin_check(submission_id: UUID, *, by: Actor) -> UUID | None:
         now = clock.now()
         if submission.state == Submission.State.CREATED:
             move(submission, Submission.State.CHECKING, cause=Code.CHECK_STARTED, by=by)
-        elif submission.state != Submission.State.CHECKING:
-            return None
-        elif submission.check_lease_until and submission.check_lease_until > now:
+        elif submission.state != Submission.State.CHECKING or (
+            submission.check_lease_until and submission.check_lease_until > now
+        ):
             return None
         submission.check_lease = opaque_id()
         submission.check_lease_until = now + CHECK_LEASE

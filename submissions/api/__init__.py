@@ -1,0 +1,1 @@
+"""The REST API of submissions: HTTP in and out, nothing decided here."""

@@ -1,0 +1,81 @@
+"""Harnesses and their versions over the API."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from submissions import queries, services
+from submissions.api.base import MemberView
+from submissions.api.openapi import CREATES, problems
+from submissions.api.serializers import HarnessIn, HarnessOut, VersionDetailOut, VersionIn, VersionOut
+from submissions.models import Harness
+
+
+class Harnesses(MemberView):
+    """The organisation's harnesses."""
+
+    @extend_schema(responses=problems({200: HarnessOut(many=True)}))
+    def get(self, request: Request) -> Response:
+        bound = self.caller.harness_id
+        rows = [
+            row for row in queries.harnesses_of(self.caller.organisation) if bound is None or row.id == bound
+        ]
+        return Response({"harnesses": HarnessOut(rows, many=True).data})
+
+    @extend_schema(request=HarnessIn, parameters=CREATES, responses=problems({201: HarnessOut}))
+    def post(self, request: Request) -> Response:
+        self.caller.require_harness(None)
+        body = self.read(HarnessIn)
+
+        def act() -> tuple[int, dict[str, Any]]:
+            harness = services.register_harness(self.caller.organisation, **body, by=self.caller.actor)
+            return 201, dict(HarnessOut(harness).data)
+
+        answer = services.once(self.caller.organisation, "harnesses", self.idempotency_key(), body, act)
+        return Response(answer.body, status=answer.status)
+
+
+class HarnessDetail(MemberView):
+    @extend_schema(responses=problems({200: HarnessOut}))
+    def get(self, request: Request, harness_id: UUID) -> Response:
+        return Response(HarnessOut(self.harness(harness_id)).data)
+
+    def harness(self, harness_id: UUID) -> Harness:
+        found = queries.harness_of(self.caller.organisation, harness_id)
+        self.caller.require_harness(found.id)
+        return found
+
+
+class HarnessVersions(HarnessDetail):
+    """The versions of one harness."""
+
+    @extend_schema(responses=problems({200: VersionOut(many=True)}))
+    def get(self, request: Request, harness_id: UUID) -> Response:
+        rows = queries.harness_versions(self.harness(harness_id))
+        return Response({"versions": VersionOut(rows, many=True).data})
+
+    @extend_schema(request=VersionIn, parameters=CREATES, responses=problems({201: VersionDetailOut}))
+    def post(self, request: Request, harness_id: UUID) -> Response:
+        harness = self.harness(harness_id)
+        body = self.read(VersionIn)
+
+        def act() -> tuple[int, dict[str, Any]]:
+            row = services.add_version(harness, **body, by=self.caller.actor)
+            return 201, dict(VersionDetailOut(row).data)
+
+        sent = {**body, "harness": str(harness.id)}
+        answer = services.once(self.caller.organisation, "versions", self.idempotency_key(), sent, act)
+        return Response(answer.body, status=answer.status)
+
+
+class VersionDetail(MemberView):
+    @extend_schema(responses=problems({200: VersionDetailOut}))
+    def get(self, request: Request, version_id: UUID) -> Response:
+        found = queries.version_of(self.caller.organisation, version_id)
+        self.caller.require_harness(found.harness_id)
+        return Response(VersionDetailOut(found).data)

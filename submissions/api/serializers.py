@@ -1,0 +1,237 @@
+"""Shapes of requests and answers. Answers about a submission are built on coarse facts only: nothing per task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from submissions import queries
+from submissions.models import Harness, Submission
+
+MAXIMUM_PARTS = 10_000
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields that it does not know."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            unknown = sorted(set(data) - set(self.fields))
+            if unknown:
+                raise serializers.ValidationError({name[:80]: ["unknown field"] for name in unknown[:20]})
+        return super().to_internal_value(data)
+
+
+class HarnessIn(StrictSerializer):
+    name = serializers.CharField(max_length=63)
+    title = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
+    relation = serializers.ChoiceField(choices=Harness.Relation.values, default=Harness.Relation.OWNER)
+
+
+class VersionIn(StrictSerializer):
+    version = serializers.CharField(max_length=64)
+    card = serializers.JSONField()
+
+
+class UploadIn(StrictSerializer):
+    harness_version = serializers.UUIDField()
+    sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z")
+    size = serializers.IntegerField(min_value=0, max_value=2**53)
+
+
+class PartIn(StrictSerializer):
+    number = serializers.IntegerField(min_value=1, max_value=MAXIMUM_PARTS)
+    etag = serializers.RegexField(r"^[\x21-\x7e]{1,128}\Z")
+
+
+class CompleteIn(StrictSerializer):
+    parts = PartIn(many=True, allow_empty=False, max_length=MAXIMUM_PARTS)
+
+
+class SubmissionIn(StrictSerializer):
+    harness_version = serializers.UUIDField()
+    task_set = serializers.RegexField(r"^[0-9A-Za-z._-]{1,32}\Z")
+    upload = serializers.UUIDField()
+    publication_consent = serializers.BooleanField(default=False)
+
+
+class ChoiceIn(StrictSerializer):
+    choice = serializers.ChoiceField(choices=["keep", "void"])
+
+
+class HarnessOut(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    title = serializers.CharField()
+    relation = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class VersionOut(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    harness = serializers.UUIDField(source="harness_id")
+    version = serializers.CharField()
+    card_digest = serializers.CharField()
+    card_schema = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+
+class VersionDetailOut(VersionOut):
+    card = serializers.JSONField()
+
+
+class UploadOut(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    harness_version = serializers.UUIDField(source="harness_version_id")
+    state = serializers.CharField()
+    failure = serializers.CharField()
+    sha256 = serializers.CharField()
+    size = serializers.IntegerField()
+    expires_at = serializers.DateTimeField()
+    completed_at = serializers.DateTimeField()
+
+
+class PartOut(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    url = serializers.CharField()
+    size = serializers.IntegerField()
+
+
+class UploadOpenOut(UploadOut):
+    parts = PartOut(many=True)
+
+
+class MomentOut(serializers.Serializer[Any]):
+    state = serializers.CharField()
+    at = serializers.DateTimeField()
+    cause = serializers.CharField()
+    words = serializers.CharField()
+
+
+class ChargeOut(serializers.Serializer[Any]):
+    counts = serializers.BooleanField()
+    state = serializers.CharField()
+    cause = serializers.CharField()
+    words = serializers.CharField()
+    reason = serializers.CharField()
+    reserved_at = serializers.DateTimeField()
+    consumed_at = serializers.DateTimeField()
+    refunded_at = serializers.DateTimeField()
+    cooldown_until = serializers.DateTimeField()
+    cooldown_ended_at = serializers.DateTimeField()
+    if_cancelled = serializers.CharField()
+
+
+class OutcomeOut(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    title = serializers.CharField()
+    detail = serializers.CharField(source="sentence")
+    fault = serializers.CharField()
+    remedy = serializers.CharField()
+    facts = serializers.JSONField()
+    moves_by = serializers.DateTimeField()
+
+
+class SubmissionOut(serializers.Serializer[Any]):
+    """One line of a list."""
+
+    id = serializers.UUIDField()
+    url = serializers.SerializerMethodField()
+    harness = serializers.UUIDField(source="harness_version.harness_id")
+    harness_version = serializers.UUIDField(source="harness_version_id")
+    version = serializers.CharField(source="harness_version.version")
+    task_set = serializers.CharField(source="task_set.label")
+    state = serializers.CharField()
+    state_since = serializers.DateTimeField()
+    admitted_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField()
+    progress = serializers.SerializerMethodField()
+
+    def get_url(self, submission: Submission) -> str:
+        return f"/api/v1/submissions/{submission.id}"
+
+    def get_progress(self, submission: Submission) -> int:
+        return queries.progress(submission)
+
+
+class SubmissionDetailOut(SubmissionOut):
+    """All that its organisation may know before the release."""
+
+    channel = serializers.CharField()
+    publication_consent = serializers.BooleanField()
+    package_digest = serializers.CharField()
+    card_digest = serializers.CharField()
+    protocol_version = serializers.CharField()
+    evaluator_version = serializers.CharField()
+    runs_per_task = serializers.IntegerField()
+    outcome = serializers.SerializerMethodField()
+    timeline = serializers.SerializerMethodField()
+    charge = serializers.SerializerMethodField()
+    links = serializers.SerializerMethodField()
+
+    def get_outcome(self, submission: Submission) -> dict[str, Any] | None:
+        found = queries.outcome(submission)
+        return dict(OutcomeOut(found).data) if found else None
+
+    def get_timeline(self, submission: Submission) -> list[dict[str, Any]]:
+        return list(MomentOut(queries.timeline(submission), many=True).data)
+
+    def get_charge(self, submission: Submission) -> dict[str, Any]:
+        return dict(ChargeOut(queries.charge(submission)).data)
+
+    def get_links(self, submission: Submission) -> dict[str, str]:
+        base = self.get_url(submission)
+        return {"preflight": f"{base}/preflight", "result": f"{base}/result", "cancel": f"{base}/cancel"}
+
+
+class PreflightRunOut(serializers.Serializer[Any]):
+    task = serializers.CharField()
+    domain = serializers.CharField()
+    title_zh = serializers.CharField()
+    title_en = serializers.CharField()
+    run_index = serializers.IntegerField()
+    ending = serializers.CharField()
+    exit_code = serializers.IntegerField()
+    has_output = serializers.BooleanField()
+    score = serializers.DecimalField(max_digits=9, decimal_places=8)
+    success = serializers.BooleanField()
+    failure_type = serializers.CharField()
+    seconds = serializers.FloatField()
+    items = serializers.JSONField()
+    stdout = serializers.CharField()
+    stderr = serializers.CharField()
+    reply = serializers.CharField()
+
+
+class PreflightOut(serializers.Serializer[Any]):
+    state = serializers.CharField()
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    crashed = serializers.IntegerField()
+    missing = serializers.IntegerField()
+    runs = PreflightRunOut(many=True)
+
+
+class ReceiptOut(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    url = serializers.CharField()
+    note = serializers.CharField()
+    state = serializers.CharField()
+    harness_version = serializers.UUIDField()
+    task_set = serializers.CharField()
+    package_digest = serializers.CharField()
+    card_digest = serializers.CharField()
+    admitted_at = serializers.DateTimeField()
+    quota = serializers.JSONField()
+
+
+class ProblemOut(serializers.Serializer[Any]):
+    """RFC 9457 problem details."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    remedy = serializers.CharField()

@@ -1,0 +1,114 @@
+"""Submissions over the API: submit, watch, cancel, choose, read the preflight."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from submissions import queries, services
+from submissions.api.base import MemberView, referenced
+from submissions.api.openapi import CREATES, problems
+from submissions.api.serializers import (
+    ChoiceIn,
+    PreflightOut,
+    ReceiptOut,
+    StrictSerializer,
+    SubmissionDetailOut,
+    SubmissionIn,
+    SubmissionOut,
+)
+from submissions.delivery import delivers
+from submissions.models import Submission
+from submissions.queries import Order
+
+
+class ListIn(StrictSerializer):
+    """Query of a list; `before` is the last id of the page before."""
+
+    harness = serializers.UUIDField(required=False)
+    state = serializers.ChoiceField(choices=Submission.State.values, required=False)
+    before = serializers.UUIDField(required=False)
+    limit = serializers.IntegerField(min_value=1, max_value=100, default=50)
+
+
+@delivers("submission")
+class Submissions(MemberView):
+    @extend_schema(
+        parameters=[OpenApiParameter(name, str) for name in ("harness", "state", "before", "limit")],
+        responses=problems({200: SubmissionOut(many=True)}),
+    )
+    def get(self, request: Request) -> Response:
+        query = ListIn(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        asked: dict[str, Any] = query.validated_data
+        harness_id = asked.pop("harness", None) or self.caller.harness_id
+        self.caller.require_harness(harness_id)
+        harness = queries.harness_of(self.caller.organisation, harness_id) if harness_id else None
+        rows = queries.submissions_of(self.caller.organisation, harness=harness, **asked)
+        following = str(rows[-1].id) if len(rows) == asked["limit"] else None
+        return Response({"submissions": SubmissionOut(rows, many=True).data, "before": following})
+
+    @extend_schema(
+        request=SubmissionIn, parameters=CREATES, responses=problems({202: ReceiptOut, 200: ReceiptOut})
+    )
+    def post(self, request: Request) -> Response:
+        body = self.read(SubmissionIn)
+        organisation = self.caller.organisation
+        version = referenced("harness_version", queries.version_of, organisation, body["harness_version"])
+        self.caller.require_harness(version.harness_id)
+        order = Order(
+            organisation=organisation,
+            harness_version=version,
+            task_set=referenced("task_set", queries.task_set_labelled, body["task_set"]),
+            upload=referenced("upload", queries.upload_of, organisation, body["upload"]),
+            publication_consent=body["publication_consent"],
+        )
+        receipt = services.submit(order, by=self.caller.actor, key=self.idempotency_key())
+        return Response(receipt.body, status=receipt.status, headers={"Location": receipt.body["url"]})
+
+
+class _One(MemberView):
+    def submission(self, submission_id: UUID) -> Submission:
+        found = queries.submission_of(self.caller.organisation, submission_id)
+        self.caller.require_harness(found.harness_version.harness_id)
+        return found
+
+    def shown(self, submission_id: UUID) -> Response:
+        return Response(SubmissionDetailOut(self.submission(submission_id)).data)
+
+
+@delivers("submission")
+class SubmissionDetail(_One):
+    @extend_schema(responses=problems({200: SubmissionDetailOut}))
+    def get(self, request: Request, submission_id: UUID) -> Response:
+        return self.shown(submission_id)
+
+
+@delivers("submission")
+class SubmissionCancel(_One):
+    @extend_schema(request=None, responses=problems({200: SubmissionDetailOut}))
+    def post(self, request: Request, submission_id: UUID) -> Response:
+        services.cancel(self.submission(submission_id).id, by=self.caller.actor)
+        return self.shown(submission_id)
+
+
+@delivers("submission")
+class SubmissionChoice(_One):
+    @extend_schema(request=ChoiceIn, responses=problems({200: SubmissionDetailOut}))
+    def post(self, request: Request, submission_id: UUID) -> Response:
+        submission = self.submission(submission_id)
+        services.choose(submission.id, self.read(ChoiceIn)["choice"], by=self.caller.actor)
+        return self.shown(submission_id)
+
+
+@delivers("preflight")
+class SubmissionPreflight(_One):
+    @extend_schema(responses=problems({200: PreflightOut}))
+    def get(self, request: Request, submission_id: UUID) -> Response:
+        report = queries.preflight_report(self.submission(submission_id))
+        return Response(PreflightOut(report).data)

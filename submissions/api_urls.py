@@ -1,0 +1,37 @@
+"""Addresses below /api/v1/. The project includes this after the other apps' addresses: the last one takes the rest."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from submissions.api import published, registry, submissions, uploads
+from submissions.api.base import Anyone
+
+SUBMISSION = "submissions/<uuid:submission_id>"
+
+urlpatterns: list[URLPattern] = [
+    path("harnesses", registry.Harnesses.as_view(), name="api-harnesses"),
+    path("harnesses/<uuid:harness_id>", registry.HarnessDetail.as_view(), name="api-harness"),
+    path("harnesses/<uuid:harness_id>/versions", registry.HarnessVersions.as_view(), name="api-versions"),
+    path("versions/<uuid:version_id>", registry.VersionDetail.as_view(), name="api-version"),
+    path("uploads", uploads.Uploads.as_view(), name="api-uploads"),
+    path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="api-upload"),
+    path("uploads/<uuid:upload_id>/complete", uploads.UploadComplete.as_view(), name="api-upload-complete"),
+    path("submissions", submissions.Submissions.as_view(), name="api-submissions"),
+    path(SUBMISSION, submissions.SubmissionDetail.as_view(), name="api-submission"),
+    path(f"{SUBMISSION}/cancel", submissions.SubmissionCancel.as_view(), name="api-submission-cancel"),
+    path(f"{SUBMISSION}/choice", submissions.SubmissionChoice.as_view(), name="api-submission-choice"),
+    path(f"{SUBMISSION}/preflight", submissions.SubmissionPreflight.as_view(), name="api-preflight"),
+    path("quota", published.Quota.as_view(), name="api-quota"),
+    path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
+    path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),
+    path("problems", published.Problems.as_view(), name="api-problems"),
+    path("problems/<slug:code>", published.Problem.as_view(), name="api-problem"),
+    path(
+        "openapi.json",
+        SpectacularJSONAPIView.as_view(permission_classes=[Anyone], authentication_classes=[]),
+        name="api-openapi",
+    ),
+    re_path(r"^", published.NothingHere.as_view(), name="api-nothing"),
+]
