@@ -1,3 +1,55 @@
 """The result of one submission over the API: what the release function returned, and nothing else."""
 
 from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from governance import queries, services
+from submissions.api.base import MemberView
+from submissions.api.openapi import problems
+from submissions.delivery import delivers
+from submissions.problems import Code, refuse
+from submissions.queries import submission_of
+
+
+class DomainOut(serializers.Serializer[Any]):
+    """Points on the 1-point grid ± half width; bounds only where a result is incomplete."""
+
+    value = serializers.IntegerField(allow_null=True, min_value=0, max_value=100)
+    h = serializers.IntegerField(allow_null=True, min_value=1)
+    status = serializers.CharField()
+    low = serializers.IntegerField(required=False)
+    high = serializers.IntegerField(required=False)
+
+
+class ResultOut(serializers.Serializer[Any]):
+    submission = serializers.UUIDField()
+    domains = serializers.DictField(child=DomainOut())
+    enterprise = DomainOut()
+    coverage = serializers.CharField()
+    complete = serializers.BooleanField()
+    episodes = serializers.IntegerField()
+    released_at = serializers.DateTimeField()
+    policy = serializers.CharField()
+    versions = serializers.DictField(child=serializers.CharField())
+
+
+@delivers("result")
+class Result(MemberView):
+    """Four domain values, the enterprise mean, the coverage. Reading them is an event before the body is sent."""
+
+    @extend_schema(responses=problems({200: ResultOut}), operation_id="result")
+    def get(self, request: Request, submission_id: UUID) -> Response:
+        submission = submission_of(self.caller.organisation, submission_id)
+        self.caller.require_harness(submission.harness_version.harness_id)
+        result = queries.released_result(submission)
+        if result is None:
+            raise refuse(Code.RESULT_NOT_RELEASED, state=submission.state)
+        services.record_read(result, surface="api", by=self.caller.actor)
+        return Response(result.as_dict())

@@ -36,6 +36,8 @@ class ReleasedResult:
     enterprise: DomainRow
     coverage: str
     is_complete: bool
+    episodes: int
+    """Runs prescribed: held-out tasks times runs per task."""
     released_at: datetime
     policy_label: str
     versions: dict[str, str] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class ReleasedResult:
             "enterprise": line(self.enterprise),
             "coverage": self.coverage,
             "complete": self.is_complete,
+            "episodes": self.episodes,
             "released_at": self.released_at.isoformat(),
             "policy": self.policy_label,
             "versions": self.versions,
@@ -112,10 +115,16 @@ def _result(release: Release) -> ReleasedResult:
         ),
         coverage=release.coverage,
         is_complete=release.is_complete,
+        episodes=_episodes(release),
         released_at=release.released_at,
         policy_label=release.policy.profile,
         versions=release.versions,
     )
+
+
+def _episodes(release: Release) -> int:
+    run = release.submission.held_out_run
+    return run.total if run is not None else 0
 
 
 def _row(row: DomainAggregate) -> DomainRow:

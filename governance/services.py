@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from decimal import Decimal
 
 from django.db import transaction
@@ -13,7 +15,7 @@ from config import clock
 from governance import aggregates, events, policies, release
 from governance.aggregates import DomainStatistics
 from governance.models import DomainAggregate, Release, ReleasePolicy, SealedAggregate
-from governance.queries import policy_at
+from governance.queries import ReleasedResult, policy_at
 from scoring import interval
 from submissions.models import Submission
 from submissions.services import conclude
@@ -170,13 +172,12 @@ def _show(
     return row
 
 
-def record_read(submission_id: object, *, representation: str, surface: str, by: Actor) -> None:
+def record_read(result: ReleasedResult, *, surface: str, by: Actor) -> None:
     """Record that a result is about to be delivered; if this fails, nothing may be sent.
 
-    `representation` is the SHA-256 of the body in hex, `surface` names page or API route.
+    `surface` names page or API. The event carries the SHA-256 of the result's machine form.
     """
+    digest = hashlib.sha256(json.dumps(result.as_dict(), sort_keys=True).encode()).hexdigest()
     with transaction.atomic():
-        log.append(
-            events.ResultRead(subject=str(submission_id), representation=representation, surface=surface),
-            by=by,
-        )
+        event = events.ResultRead(subject=result.submission_id, representation=digest, surface=surface)
+        log.append(event, by=by)
