@@ -29,7 +29,8 @@ def _outcome(tmp_path: Path, rows: str | None, **changes: Any) -> RuleOutcome:
 
 def test_everything_met_is_a_success(tmp_path: Path) -> None:
     outcome = _outcome(tmp_path, GOOD)
-    assert (outcome.score, outcome.success, outcome.failure_type, outcome.failed) == (1, True, None, ())
+    assert outcome.score == 1
+    assert (outcome.success, outcome.failure_type, outcome.failed) == (True, None, ())
 
 
 def test_the_score_is_the_mean_of_the_ordinary_items(tmp_path: Path) -> None:
@@ -49,13 +50,15 @@ def test_all_or_nothing_gives_nothing_for_two_of_three(tmp_path: Path) -> None:
 
 def test_nothing_delivered_is_zero_by_the_threshold(tmp_path: Path) -> None:
     outcome = _outcome(tmp_path, None)
-    assert (outcome.score, outcome.threshold_passed) == (0, False)
+    assert outcome.score == 0
+    assert not outcome.threshold_passed
     assert outcome.failure_type is FailureType.MISSING_DELIVERABLE
 
 
 def test_a_fatal_rule_zeroes_and_stays_out_of_the_mean(tmp_path: Path) -> None:
     outcome = _outcome(tmp_path, GOOD + "PO-3,1,,x\n")
-    assert (outcome.score, outcome.success, outcome.fatal_failed) == (0, False, ("F1",))
+    assert outcome.score == 0
+    assert (outcome.success, outcome.fatal_failed) == (False, ("F1",))
     assert [item.score for item in outcome.items] == [1, 1, 1]
     assert outcome.failure_type is FailureType.BUSINESS_CONSTRAINT_VIOLATION
 
@@ -74,7 +77,8 @@ def test_a_broken_table_fails_its_items_and_not_the_fatal_rule(tmp_path: Path) -
 
 def test_without_a_threshold_an_absent_artefact_is_still_the_failure(tmp_path: Path) -> None:
     outcome = graded(ruleset(*ITEMS, fatal=FATAL), workspace(tmp_path, {}))
-    assert (outcome.score, outcome.failure_type) == (0, FailureType.MISSING_DELIVERABLE)
+    assert outcome.score == 0
+    assert outcome.failure_type is FailureType.MISSING_DELIVERABLE
 
 
 def test_grading_twice_gives_the_same(tmp_path: Path) -> None:

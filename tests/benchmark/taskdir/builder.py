@@ -1,10 +1,12 @@
 """A small valid task directory to start from; tests change one file at a time."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmark.taskdir import pack, rules_yaml, toml, write_files
 
-TASK = {
+TASK: dict[str, Any] = {
     "schema": "lingee-task/1",
     "id": "finance-check-0001",
     "family": "fin-check",
@@ -28,13 +30,13 @@ TASK = {
         "traps": ["unit"],
     },
 }
-TABLE = {
+TABLE: dict[str, Any] = {
     "file": "核对结果.csv",
     "key": ["单据编号"],
     "columns": {"单据编号": "text", "差异金额": "number", "结论": "text"},
     "units": {"差异金额": "元"},
 }
-RULES = {
+RULES: dict[str, Any] = {
     "schema": "rules/1",
     "mode": "itemised",
     "tables": {"result": TABLE},
@@ -92,7 +94,7 @@ def files(**changes: bytes) -> dict[str, bytes]:
 
 
 def write(
-    root: Path, changes: dict[str, bytes | None] | None = None, task_id: str = "finance-check-0001"
+    root: Path, changes: Mapping[str, bytes | None] | None = None, task_id: str = "finance-check-0001"
 ) -> Path:
     """Write the task below `root`; a change of None leaves a file out."""
     made: dict[str, bytes | None] = {**files(), **(changes or {})}

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmark.taskdir import TaskDirError, digest, read_taskset, toml, verify_digests
 
+from benchmark.taskdir import TaskDirError, digest, read_taskset, toml, verify_digests
 from tests.benchmark.taskdir import builder
 
 

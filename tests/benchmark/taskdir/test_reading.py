@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmark.taskdir import TaskDirError, read_rules_data, read_task, rules_yaml, toml, write_files
 
+from benchmark.taskdir import TaskDirError, read_rules_data, read_task, rules_yaml, toml, write_files
 from tests.benchmark.taskdir import builder
 
 

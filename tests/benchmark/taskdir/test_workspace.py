@@ -7,9 +7,10 @@ import tomllib
 import zlib
 
 import pytest
-from benchmark.taskdir import TaskDirError, pack, toml, unpack
 from hypothesis import given
 from hypothesis import strategies as st
+
+from benchmark.taskdir import TaskDirError, pack, toml, unpack
 
 
 def test_packing_depends_on_names_and_contents_only() -> None:

@@ -93,11 +93,11 @@ def test_a_word_inside_a_workbook_is_found(tmp_path: Path) -> None:
     from openpyxl import Workbook
 
     book, stream = Workbook(), io.BytesIO()
-    book.active["A1"] = "finance-check-0001"
+    book.create_sheet("数据")["A1"] = "finance-check-0001"
     book.save(stream)
     found = _problems(tmp_path, _workspace(**{"表.xlsx": stream.getvalue()}))
     assert len(found) == 1
-    assert re.search(r"'表.xlsx' \(xl/(sharedStrings|worksheets/sheet1)\.xml\): names the task", found[0])
+    assert re.search(r"'表.xlsx' \(xl/(sharedStrings|worksheets/sheet2)\.xml\): names the task", found[0])
 
 
 def test_a_link_in_the_archive_keeps_the_task_out(tmp_path: Path) -> None:

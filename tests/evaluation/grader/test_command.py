@@ -81,7 +81,8 @@ def test_a_hostile_workspace_still_gets_its_reward(tmp_path: Path) -> None:
     (root / "run/reply.md").symlink_to("/etc/passwd")
     assert _run(root).returncode == 0
     outcome = reward.decode((root / "out/reward.json").read_bytes())
-    assert (outcome.score, outcome.failure_type) == (0, "missing_deliverable")
+    assert outcome.score == 0
+    assert outcome.failure_type == "missing_deliverable"
 
 
 def test_no_workspace_at_all_is_graded_as_nothing(tmp_path: Path) -> None:
