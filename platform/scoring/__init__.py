@@ -1,4 +1,4 @@
 """Pure scoring: rules, checkers, aggregation, intervals and the display grid.
 
-Standard library only (scipy and openpyxl are imported where they are met); nothing here knows of Django.
+Standard library only (scipy is imported where an interval is made); nothing here knows of Django.
 """
