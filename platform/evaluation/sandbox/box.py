@@ -28,6 +28,9 @@ KILL_SECONDS = 2.0
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
+# A command that cannot be started is its own fault, exit 126 or 127; the tool itself would report that as
+# it reports a failure to make the sandbox.
+_EXEC = ("/bin/sh", "-c", 'exec "$@"', "sh")
 _ARGS_FD, _SECCOMP_FD, _STATUS_FD = 3, 4, 5
 
 
@@ -145,7 +148,7 @@ class Box:
             signal.signal(number, signal.SIG_DFL)
         kernel.die_with_parent()
         kernel.no_new_privileges()
-        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *command], {})  # noqa: S606
+        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *_EXEC, *command], {})  # noqa: S606
 
     def _set_rlimits(self) -> None:
         """Bounds of single processes; of all of them where the group cannot bound them."""

@@ -187,8 +187,9 @@ def read_regular(path: Path, limit: int) -> tuple[bytes | None, bool]:
         if fault.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENOTDIR):
             return None, False
         raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        return None, False
     with os.fdopen(fd, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return None, False
         content = stream.read(limit + 1)
     return content[:limit], len(content) > limit

@@ -96,36 +96,39 @@ class SelfTestReport:
 
 
 def run(copies: runtime.Runtime | None = None, bwrap: str | None = None) -> SelfTestReport:
-    """Run every probe (about 4 s). Faults of the sandbox become failed probes, never exceptions."""
+    """Run every probe (about 3 s). Faults of the sandbox become failed probes, never exceptions."""
     began = time.monotonic()
-    marker = secrets.token_hex(16)
-    os.environ["LINGEE_SELFTEST_MARKER"] = marker
+    label = digest = ""
+    probes: list[Probe] = []
     try:
-        with tempfile.TemporaryDirectory(prefix="selftest-") as scratch:
-            return _run(began, Path(scratch), marker, copies, bwrap)
+        with _bench(copies, bwrap) as bench:
+            label, digest = bench.backend.keeper().label, bench.backend.copies.digest
+            probes += [*bench.isolation(), *bench.limits(), *bench.grader_limits()]
     except InfrastructureFault as fault:
-        probe = Probe("start", "agent", Result.FAIL, detail=f"{fault.code}: {fault}")
-        return SelfTestReport(
-            rootfs.ISOLATION, "no cgroup", "", os.geteuid(), (probe,), time.monotonic() - began
-        )
-    finally:
-        del os.environ["LINGEE_SELFTEST_MARKER"]
-
-
-def _run(
-    began: float, scratch: Path, marker: str, copies: runtime.Runtime | None, bwrap: str | None
-) -> SelfTestReport:
-    backend = Backend(copies or runtime.ensure(runtime.default_base()), bwrap)
-    try:
-        with _host_listeners(scratch) as listeners:
-            bench = _Bench(backend, scratch, {**listeners, "marker_reversed": marker[::-1]})
-            probes = [*bench.isolation(), *bench.limits(), *bench.grader_limits()]
-        label = backend.keeper().label
-    finally:
-        backend.close()
+        probes.append(Probe("start", "agent", Result.FAIL, detail=f"{fault.code}: {fault}"))
     return SelfTestReport(
-        rootfs.ISOLATION, label, backend.copies.digest, os.geteuid(), tuple(probes), time.monotonic() - began
+        rootfs.ISOLATION, label or "no cgroup", digest, os.geteuid(), tuple(probes), time.monotonic() - began
     )
+
+
+def isolation(copies: runtime.Runtime, bwrap: str) -> tuple[Probe, ...]:
+    """Only the probes of isolation, for a given tool. Raises InfrastructureFault where it does not start."""
+    with _bench(copies, bwrap) as bench:
+        return tuple(bench.isolation())
+
+
+@contextlib.contextmanager
+def _bench(copies: runtime.Runtime | None, bwrap: str | None) -> Iterator[_Bench]:
+    """A backend of its own, started while a marker stands in this process's environment."""
+    marker = secrets.token_hex(16)
+    with contextlib.ExitStack() as stack:
+        stack.callback(os.environ.pop, "LINGEE_SELFTEST_MARKER", None)
+        os.environ["LINGEE_SELFTEST_MARKER"] = marker
+        backend = Backend(copies or runtime.ensure(runtime.default_base()), bwrap)
+        stack.enter_context(contextlib.closing(backend))
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="selftest-")))
+        listeners = stack.enter_context(_host_listeners(scratch))
+        yield _Bench(backend, scratch, {**listeners, "marker_reversed": marker[::-1]})
 
 
 @contextlib.contextmanager

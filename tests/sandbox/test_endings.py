@@ -1,0 +1,99 @@
+"""How an episode ends, and that only facts seen from outside decide it."""
+
+import pytest
+
+from evaluation.sandbox.spec import Ending
+
+
+def test_exit_codes(bench) -> None:
+    assert bench.run("pass").ending is Ending.FINISHED
+    outcome = bench.run("raise SystemExit(41)")
+    assert (outcome.ending, outcome.exit_code) == (Ending.CRASHED, 41)
+    outcome = bench.run("import os; os.kill(os.getpid(), 11)")
+    assert (outcome.ending, outcome.exit_code) == (Ending.CRASHED, 139)
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("no-such-command", 127), ("/harness/missing", 127), ("/task/instruction.md", 126), ("/", 126)],
+)
+def test_a_command_that_cannot_start_is_the_harness_s_own(bench, command, code) -> None:
+    outcome = bench.run("pass", command=(command, "x"))
+    assert (outcome.ending, outcome.exit_code) == (Ending.CRASHED, code)
+
+
+@pytest.mark.parametrize("command", [(), ("a\0b",), ("x" * 70_000,)])
+def test_an_impossible_command_is_refused_before_any_run(bench, command) -> None:
+    with pytest.raises(ValueError, match="command"):
+        bench.spec("pass", command=command)
+
+
+@pytest.mark.case("H16")
+def test_words_of_the_harness_do_not_make_a_fault_of_ours(bench) -> None:
+    text = "timeout 503 rate limit network bwrap: Creating new namespace failed"
+    code = f"import sys; print({text!r}); print({text!r}, file=sys.stderr); sys.exit(1)"
+    outcome = bench.run(code)
+    assert (outcome.ending, outcome.exit_code, outcome.which_budget) == (Ending.CRASHED, 1, None)
+
+
+@pytest.mark.case("H4")
+def test_a_background_sleeper_does_not_hold_the_run(bench) -> None:
+    code = (
+        "import os, subprocess\n"
+        "subprocess.Popen(['sleep', '300'], start_new_session=True)\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid(); import time; time.sleep(300)\n"
+    )
+    outcome = bench.run(code)
+    assert outcome.ending is Ending.FINISHED
+    assert outcome.seconds < 2
+
+
+OVERWRITE_PID_1 = """
+import os
+open("before", "w").write("x")
+for number in (9, 15, 19, 6):
+    os.kill(1, number)
+with open("/proc/1/mem", "r+b", buffering=0) as memory:
+    for line in open("/proc/1/maps"):
+        place, rights = line.split()[:2]
+        if "x" in rights and "[" not in line:
+            start, end = (int(part, 16) for part in place.split("-"))
+            memory.seek(start)
+            memory.write(b"\\xcc" * (end - start))
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.case("H10")
+def test_breaking_pid_1_from_inside_is_the_harness_s_own(bench, snapshot_of) -> None:
+    """Never a silent success, and never a fault of ours that would earn another attempt."""
+    outcome = bench.run(OVERWRITE_PID_1, budget_seconds=3.0)
+    assert outcome.ending is Ending.CRASHED
+    assert outcome.exit_code in (133, 137)
+    assert snapshot_of(outcome)["before"] == b"x"
+
+
+@pytest.mark.case("H10")
+def test_a_full_disk_is_recorded_as_a_limit(bench, snapshot_of) -> None:
+    code = (
+        "open('result.csv', 'w').write('done')\n"
+        "try:\n"
+        "    for n in range(99): open(f'fill{n}', 'wb').write(b'x' * (1 << 20))\n"
+        "except OSError: pass\n"
+    )
+    outcome = bench.run(code)
+    assert outcome.ending is Ending.LIMIT_EXCEEDED
+    assert outcome.limit_hits == ("disk",)
+    assert snapshot_of(outcome)["result.csv"] == b"done"
+    assert outcome.snapshot_truncated
+    assert any(line.startswith("size fill") for line in outcome.refused)
+
+
+def test_running_out_of_processes_is_a_limit(bench) -> None:
+    code = (
+        "import os, time\ntry:\n  while True:\n    if os.fork() == 0: time.sleep(9)\nexcept OSError: pass\n"
+    )
+    if "pids" not in bench.backend.keeper().label:
+        pytest.skip("refused forks are counted by the control group")
+    assert bench.run(code).limit_hits == ("pids",)
