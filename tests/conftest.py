@@ -16,6 +16,25 @@ import pytest
 from tests import servers as real
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--acceptance main-job:3` runs only what carries that line."""
+    parser.addoption("--acceptance", default=None, help="only tests that carry this line")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what carries the wanted line."""
+    wanted = config.getoption("--acceptance")
+    if wanted is None:
+        return
+    kept = [item for item in items if _carries(item, wanted)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def _carries(item: pytest.Item, line: str) -> bool:
+    return any(line in marker.args for marker in item.iter_markers("acceptance"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the state folder once, in the process that controls the run."""
     if not hasattr(config, "workerinput"):
