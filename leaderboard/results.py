@@ -18,6 +18,8 @@ class ResultLine:
     row: Row
     released: DomainRow
     note: str
+    short: str
+    """The label where there is little room."""
 
     @property
     def interval(self) -> str:
@@ -38,18 +40,18 @@ class ResultLine:
 def lines(result: ReleasedResult) -> list[ResultLine]:
     """General; Enterprise, with its three domains under it."""
     found = [_line(result.row(Domain.GENERAL), str(Domain.GENERAL.label))]
-    found.append(_line(result.enterprise, _("Enterprise (mean of three)")))
+    found.append(_line(result.enterprise, _("Enterprise (mean of three)"), short=_("Enterprise")))
     found += [_line(result.row(domain), str(domain.label), indented=True) for domain in ENTERPRISE]
     return found
 
 
-def _line(released: DomainRow, label: str, *, indented: bool = False) -> ResultLine:
+def _line(released: DomainRow, label: str, *, short: str = "", indented: bool = False) -> ResultLine:
     withheld = released.value is None
     row = Row(
         label, released.value, released.h, note=_("not reported") if withheld else "", indented=indented
     )
     reason = _("Behaves like an earlier version on all but a few tasks; its own value is not reported")
-    return ResultLine(row, released, reason if withheld else "")
+    return ResultLine(row, released, reason if withheld else "", short or label)
 
 
 def chart_rows(result: ReleasedResult) -> list[Row]:

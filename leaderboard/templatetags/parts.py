@@ -38,9 +38,10 @@ def moment(context: template.Context, at: datetime | None, *, relative: bool = F
         return SafeString("–")
     zone = times.zone_of(context.get("request"))
     text = times.local(at, zone)
-    if relative:
-        text = f"{text} ({times.relative(at)})"
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), times.utc(at), text)
+    shown = format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), times.utc(at), text)
+    if not relative:
+        return shown
+    return format_html('{} <span class="relative">({})</span>', shown, times.relative(at))
 
 
 @register.inclusion_tag("components/meter.html")

@@ -18,6 +18,7 @@ from governance.queries import released_result, released_results
 from leaderboard import results
 from submissions import queries
 from submissions.delivery import delivers
+from submissions.policies import Counter, Rule
 from submissions.queries import QuotaCard
 
 LATEST = 5
@@ -31,9 +32,10 @@ def home(request: HttpRequest) -> HttpResponse:
     """Quota and cooldown per harness and version, what is running, and the latest results."""
     membership = membership_in(request)
     organisation = membership.organisation
-    by_task_set: dict[TaskSetVersion, list[QuotaCard]] = defaultdict(list)
+    by_task_set: dict[TaskSetVersion, list[dict[str, Any]]] = defaultdict(list)
     for card in queries.quota_cards(organisation, account=signed_in(request).pk):
-        by_task_set[card.task_set].append(card)
+        shown = {"harness": card.harness, "window": card.window, "tightest": tightest(card)}
+        by_task_set[card.task_set].append(shown)
     running = queries.in_flight_of(organisation)
     context = {
         "membership": membership,
@@ -46,6 +48,12 @@ def home(request: HttpRequest) -> HttpResponse:
         "latest": latest_results(organisation),
     }
     return render(request, "leaderboard/home.html", context)
+
+
+def tightest(card: QuotaCard) -> Counter:
+    """The counter of uses that leaves least: the one whose numbers head the card."""
+    uses = [counter for counter in card.window.counters if counter.rule in (Rule.LINE, Rule.LINEAGE, Rule.ACCOUNT)]
+    return min(uses, key=lambda counter: counter.remaining)
 
 
 def latest_results(organisation: Organisation) -> list[dict[str, Any]]:
