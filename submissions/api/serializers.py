@@ -46,7 +46,7 @@ class PartIn(StrictSerializer):
 
 
 class CompleteIn(StrictSerializer):
-    parts = PartIn(many=True, allow_empty=False, max_length=MAXIMUM_PARTS)
+    parts = PartIn(many=True, allow_empty=False, max_length=MAXIMUM_PARTS)  # type: ignore[call-arg]
 
 
 class SubmissionIn(StrictSerializer):

@@ -75,6 +75,10 @@ class _Meter:
         return data
 
 
+class _Damaged(Exception):
+    """A header that is none; the meter knows after which entry."""
+
+
 class _Entry(tarfile.TarInfo):
     """A header, read only if the headers that extend it are of a sensible size."""
 
@@ -87,6 +91,16 @@ class _Entry(tarfile.TarInfo):
             tarfile.SOLARIS_XHDTYPE,
         }
     )
+
+    @classmethod
+    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> _Entry:
+        """Where the base class lets an archive end, because a header is damaged or missing, say so."""
+        try:
+            return super().frombuf(buf, encoding, errors)  # type: ignore[return-value]
+        except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError):  # type: ignore[attr-defined]
+            raise Finding(Code.PACKAGE_TRUNCATED) from None
+        except tarfile.InvalidHeaderError:  # type: ignore[attr-defined]
+            raise _Damaged from None
 
     def _proc_member(self, tarfile_: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in self.EXTENSIONS and not 0 <= self.size <= EXTENSION_BYTES:
@@ -106,12 +120,20 @@ def inspect(source: BinaryIO, limits: Limits = LIMITS) -> Archive:
             for member in tar:
                 meter.entry = member.name
                 _take(archive, tar, member, limits)
-        _drain(meter)
+            _drain(tar.fileobj, meter)  # type: ignore[arg-type]
     except EOFError:
         raise Finding(Code.PACKAGE_TRUNCATED) from None
     except tarfile.ReadError as error:
         raise _damaged(error, meter) from None
-    except (tarfile.TarError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError, RecursionError):
+    except (
+        _Damaged,
+        tarfile.TarError,
+        zlib.error,
+        gzip.BadGzipFile,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ):
         raise Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry)) from None
     _check_links(archive)
     if archive.manifest is None:
@@ -136,9 +158,9 @@ def _damaged(error: tarfile.ReadError, meter: _Meter) -> Finding:
     return Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry))
 
 
-def _drain(meter: _Meter) -> None:
+def _drain(rest: BinaryIO, meter: _Meter) -> None:
     """Read to the end, so that a cut-off or endless tail is noticed; after the end only zero bytes may follow."""
-    while data := meter.read():
+    while data := rest.read(CHUNK):
         if data.strip(b"\x00"):
             raise Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry))
     if meter.tail != bytes(BLOCK):
@@ -213,16 +235,18 @@ def _place(archive: Archive, member: tarfile.TarInfo, folded: str) -> None:
 
 
 def _check_symlink(archive: Archive, member: tarfile.TarInfo, folded: str) -> None:
-    """Refuse at once what cannot be a target inside; where it leads is known when all links are."""
+    """Refuse at once what cannot be a target inside, as far as it can be told by the links so far."""
     target = member.linkname
     broken = target.startswith("/") or "\\" in target or not target or len(target) > NAME_BYTES
     if broken or any(unicodedata.category(character) in ("Cc", "Cs") for character in target):
         raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
     archive.links[folded] = (_fold(target), member.name)
+    if not _stays(archive.links, posixpath.dirname(folded), _fold(target)):
+        raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
 
 
 def _check_links(archive: Archive) -> None:
-    """Follow every link as a file system would, through other links too; none may leave the tree at any step."""
+    """Follow every link once more, now through all others, as a file system would: none leaves the tree."""
     for folded, (target, written) in archive.links.items():
         if not _stays(archive.links, posixpath.dirname(folded), target):
             raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(written))

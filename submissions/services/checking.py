@@ -63,17 +63,18 @@ def begin_check(submission_id: UUID, *, by: Actor) -> UUID | None:
     """Take the package in hand for some minutes; None where there is nothing to check or another worker has it."""
     with transaction.atomic():
         submission = locked(submission_id)
-        now = clock.now()
         if submission.state == Submission.State.CREATED:
             move(submission, Submission.State.CHECKING, cause=Code.CHECK_STARTED, by=by)
-        elif submission.state != Submission.State.CHECKING or (
-            submission.check_lease_until and submission.check_lease_until > now
-        ):
+        elif submission.state != Submission.State.CHECKING or _in_hand(submission):
             return None
         submission.check_lease = opaque_id()
-        submission.check_lease_until = now + CHECK_LEASE
+        submission.check_lease_until = clock.now() + CHECK_LEASE
         submission.save(update_fields=["check_lease", "check_lease_until"])
     return submission.check_lease
+
+
+def _in_hand(submission: Submission) -> bool:
+    return submission.check_lease_until is not None and submission.check_lease_until > clock.now()
 
 
 def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, int]:
@@ -118,7 +119,7 @@ def _accept(submission: Submission, found: Accepted, by: Actor) -> None:
 
 
 def start_run(submission: Submission, kind: str, *, by: Actor) -> EvaluationRun:
-    """A run of the submission's package: all public tasks once, one public task as the canary, or the held-out group."""
+    """A run of the package: all public tasks once, one public task as the canary, or the held-out group."""
     if submission.package is None:
         raise ValueError("a submission without a package runs nothing")
     return evaluation.create_run(

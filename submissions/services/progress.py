@@ -1,4 +1,4 @@
-"""The next move of a submission, taken from what its runs say; and the moves that governance and the gateway ask for."""
+"""The next move of a submission, taken from what its runs say; and the moves that governance asks for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def advance(submission_id: UUID) -> str:
         if submission.state in ENDS:
             _stop_runs(submission)
         elif not _reap(submission):
-            _STEPS.get(submission.state, _nothing)(submission)
+            _STEPS.get(State(submission.state), _nothing)(submission)
     return submission.state
 
 
@@ -184,7 +184,7 @@ def deadline_of(submission: Submission) -> tuple[datetime, str, Code] | None:
 
 
 def _running_time(submission: Submission) -> timedelta:
-    """Sum of the budgets over the granted concurrency (the workers that show signs of life, at least one), times 1.5."""
+    """Sum of the budgets over the granted concurrency (live workers, at least one), times 1.5."""
     if submission.held_out_run is None:
         return timedelta(0)
     workers = evaluated.live_workers(clock.now() - SIGN_OF_LIFE)
