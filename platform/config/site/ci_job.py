@@ -86,12 +86,12 @@ class Job:
         """Declare the digest, send the parts to the store, complete; returns the upload's id."""
         digest = hashlib.sha256(data).hexdigest()
         upload = self.post("uploads", {"harness_version": version_id, "sha256": digest, "size": len(data)})
-        parts, size = [], upload["part_size"]
-        for part in upload["parts"]:
-            start = (part["number"] - 1) * size
-            sent = self._store.put(part["url"], content=data[start : start + size])
+        parts, start = [], 0
+        for part in sorted(upload["parts"], key=lambda part: int(part["number"])):
+            sent = self._store.put(part["url"], content=data[start : start + part["size"]])
             sent.raise_for_status()
             parts.append({"number": part["number"], "etag": sent.headers["etag"]})
+            start += part["size"]
         self.post(f"uploads/{upload['id']}/complete", {"parts": parts})
         return str(upload["id"])
 

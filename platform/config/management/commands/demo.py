@@ -57,7 +57,8 @@ class Command(BaseCommand):
                 }
         except (StageError, JobFailed, ServiceError) as error:
             raise CommandError(str(error)) from error
-        console.print("Look at it: make serve, then /en/v/submissions/" + line["submission"] + "/")
+        path = f"/en/v/submissions/{line['submission']}/"
+        console.print(f"Look at it: make serve, sign in as the vendor it names, and open {path}", soft_wrap=True)
         sys.stdout.write(json.dumps(line) + "\n")
 
 
