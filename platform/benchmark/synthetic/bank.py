@@ -75,8 +75,15 @@ class _Job:
 
 
 def generate(
-    out: Path, *, version: str, seed: int, size: Size, split: Split = "bank", reserve: int = 0,
-    canary: str | None = None, progress: Progress | None = None,
+    out: Path,
+    *,
+    version: str,
+    seed: int,
+    size: Size,
+    split: Split = "bank",
+    reserve: int = 0,
+    canary: str | None = None,
+    progress: Progress | None = None,
 ) -> Summary:
     """Write the bank under `out` (created; must be empty) and return its summary.
 
@@ -88,7 +95,8 @@ def generate(
     if any(out.iterdir()):
         raise FileExistsError(f"{out} is not empty")
     chosen = (
-        practice(FAMILIES.values(), size) if split == "dev"
+        practice(FAMILIES.values(), size)
+        if split == "dev"
         else slots(FAMILIES.values(), size, seed=f"{version}|{seed}", reserve=reserve)
     )
     jobs = [_Job(out, version, seed, slot, canary) for slot in chosen]
@@ -111,7 +119,10 @@ def compose(version: str, seed: int, slot: Slot) -> tuple[Card, Draft]:
         rng = seeded(version, seed, slot.family, slot.index, attempt)
         traps = rng.sample(family.traps, min(level(slot.index), len(family.traps)))
         scene = Scene(
-            rng=rng, level=level(slot.index), index=slot.index, traps=tuple(traps),
+            rng=rng,
+            level=level(slot.index),
+            index=slot.index,
+            traps=tuple(traps),
             xlsx=family.xlsx_every > 0 and slot.index % family.xlsx_every == 0,
             multi_turn=family.turn_every > 0 and slot.index % family.turn_every == 0,
         )
@@ -154,18 +165,28 @@ def _build(job: _Job) -> Written:
 
 
 def _manifest(version: str, seed: int, size: str, written: Iterable[Written]) -> bytes:
-    return taskdir.toml({
-        "schema": "lingee-taskset/1", "version": version, "seed": seed, "size": size, "synthetic": True,
-        "tasks": [{"id": task.id, "group": task.slot.group, "digest": task.digest} for task in written],
-    })
+    return taskdir.toml(
+        {
+            "schema": "lingee-taskset/1",
+            "version": version,
+            "seed": seed,
+            "size": size,
+            "synthetic": True,
+            "tasks": [{"id": task.id, "group": task.slot.group, "digest": task.digest} for task in written],
+        }
+    )
 
 
 def _summary(out: Path, written: list[Written], seconds: float) -> Summary:
     domains = Counter(FAMILIES[w.slot.family].domain for w in written)
     return Summary(
-        out=out, tasks=len(written), domains=dict(sorted(domains.items())),
+        out=out,
+        tasks=len(written),
+        domains=dict(sorted(domains.items())),
         groups=dict(sorted(Counter(w.slot.group for w in written).items())),
         families=dict(sorted(Counter(w.slot.family for w in written).items())),
-        xlsx=sum(w.xlsx for w in written), multi_turn=sum(w.turns > 1 for w in written),
-        size_bytes=sum(w.size for w in written), seconds=seconds,
+        xlsx=sum(w.xlsx for w in written),
+        multi_turn=sum(w.turns > 1 for w in written),
+        size_bytes=sum(w.size for w in written),
+        seconds=seconds,
     )

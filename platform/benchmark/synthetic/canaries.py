@@ -14,6 +14,7 @@ def plant(draft: Draft, pattern: str) -> None:
     `pattern` has a `{kind}` place. The task stays what it was: extra files and the rules' free note change no
     score.
     """
+
     def mark(kind: str) -> str:
         return pattern.format(kind=kind)
 

@@ -12,7 +12,18 @@ from decimal import ROUND_HALF_UP, Decimal
 from random import Random
 from typing import Any
 
-from benchmark.synthetic.rulebook import CANNOT, Answer, Row, Rules, Table, cell_check, differing, find, same, verdicts
+from benchmark.synthetic.rulebook import (
+    CANNOT,
+    Answer,
+    Row,
+    Rules,
+    Table,
+    cell_check,
+    differing,
+    find,
+    same,
+    verdicts,
+)
 
 Flaws = frozenset[str]
 View = Callable[[Flaws], Answer]
@@ -101,8 +112,15 @@ def views(scene: Scene, view: View) -> tuple[Answer, Answer, Answer]:
 
 
 def check_cells(
-    scene: Scene, rules: Rules, table: Table, gold: Answer, adversarial: Answer, *, limit: int = 12,
-    tolerance: str = "0.01", columns: Sequence[str] = (),
+    scene: Scene,
+    rules: Rules,
+    table: Table,
+    gold: Answer,
+    adversarial: Answer,
+    *,
+    limit: int = 12,
+    tolerance: str = "0.01",
+    columns: Sequence[str] = (),
 ) -> str:
     """Turn true cells into items, trap cells first; returns the id of an item the adversarial answer fails.
 
@@ -214,8 +232,9 @@ def wrong_value(value: Any, rng: Random) -> str:
         return "待确认" if text != "待确认" else "无"
     if number == number.to_integral_value() and not percent and "." not in text:
         return str(int(number) + rng.randint(2, 9))
-    shifted = (number * Decimal("1.13") + Decimal(rng.randint(3, 9))).quantize(Decimal(1).scaleb(
-        -len(text.rstrip("%").partition(".")[2])), ROUND_HALF_UP)
+    shifted = (number * Decimal("1.13") + Decimal(rng.randint(3, 9))).quantize(
+        Decimal(1).scaleb(-len(text.rstrip("%").partition(".")[2])), ROUND_HALF_UP
+    )
     return f"{shifted}%" if percent else str(shifted)
 
 
@@ -227,6 +246,20 @@ def _plant(document: dict[str, Any], path: str, value: str) -> None:
 
 
 __all__ = [
-    "CANNOT", "Answer", "Draft", "Dull", "Family", "Flaws", "Row", "Rules", "Scene", "Table", "cell_check",
-    "check_cells", "check_fields", "finish", "views", "wrong_value",
+    "CANNOT",
+    "Answer",
+    "Draft",
+    "Dull",
+    "Family",
+    "Flaws",
+    "Row",
+    "Rules",
+    "Scene",
+    "Table",
+    "cell_check",
+    "check_cells",
+    "check_fields",
+    "finish",
+    "views",
+    "wrong_value",
 ]

@@ -18,7 +18,7 @@ from benchmark.synthetic.rulebook import Row
 
 _WIDE = str.maketrans("0123456789.,-:", "０１２３４５６７８９．，－：")
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-_BOOK_TIME = dt.datetime(2026, 1, 1)
+_BOOK_TIME = dt.datetime(2026, 1, 1)  # noqa: DTZ001 - openpyxl takes naive times only
 
 
 def half_up(value: Decimal, digits: int = 2) -> Decimal:

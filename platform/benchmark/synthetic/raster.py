@@ -7,8 +7,19 @@ import zlib
 from random import Random
 
 _SEGMENTS = {
-    "0": "abcdef", "1": "bc", "2": "abged", "3": "abgcd", "4": "fgbc", "5": "afgcd", "6": "afgedc", "7": "abc",
-    "8": "abcdefg", "9": "abcdfg", "-": "g", ".": "", " ": "",
+    "0": "abcdef",
+    "1": "bc",
+    "2": "abged",
+    "3": "abgcd",
+    "4": "fgbc",
+    "5": "afgcd",
+    "6": "afgedc",
+    "7": "abc",
+    "8": "abcdefg",
+    "9": "abcdfg",
+    "-": "g",
+    ".": "",
+    " ": "",
 }
 
 
@@ -28,8 +39,13 @@ class Canvas:
         """Seven-segment characters, `size` pixels of stroke, 6 strokes wide and 9 high with a gap of 2."""
         s = size
         boxes = {
-            "a": (s, 0, 4 * s, s), "b": (5 * s, s, s, 3 * s), "c": (5 * s, 5 * s, s, 3 * s), "d": (s, 8 * s, 4 * s, s),
-            "e": (0, 5 * s, s, 3 * s), "f": (0, s, s, 3 * s), "g": (s, 4 * s, 4 * s, s),
+            "a": (s, 0, 4 * s, s),
+            "b": (5 * s, s, s, 3 * s),
+            "c": (5 * s, 5 * s, s, 3 * s),
+            "d": (s, 8 * s, 4 * s, s),
+            "e": (0, 5 * s, s, 3 * s),
+            "f": (0, s, s, 3 * s),
+            "g": (s, 4 * s, 4 * s, s),
         }
         for char in text:
             for segment in _SEGMENTS[char]:
@@ -44,7 +60,12 @@ class Canvas:
         for step in range(side):
             self.box(x + step, y + step, 2, 2, ink)
             self.box(x + side - step, y + step, 2, 2, ink)
-        for left, top, width, height in ((0, 0, side, 2), (0, side, side + 2, 2), (0, 0, 2, side), (side, 0, 2, side)):
+        for left, top, width, height in (
+            (0, 0, side, 2),
+            (0, side, side + 2, 2),
+            (0, 0, 2, side),
+            (side, 0, 2, side),
+        ):
             self.box(x + left, y + top, width, height, ink)
 
     def speckle(self, rng: Random, count: int) -> None:
@@ -62,5 +83,6 @@ class Canvas:
         header = struct.pack(">IIBBBBB", self.width, self.height, 8, 0, 0, 0, 0)
         chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(raw, 9)), (b"IEND", b""))
         return b"\x89PNG\r\n\x1a\n" + b"".join(
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+            for kind, data in chunks
         )

@@ -125,7 +125,9 @@ class Rules:
         return whole
 
 
-def cell_check(table: Table, at: Mapping[str, Any], value: str, column: str, tolerance: str) -> dict[str, Any]:
+def cell_check(
+    table: Table, at: Mapping[str, Any], value: str, column: str, tolerance: str
+) -> dict[str, Any]:
     """The check that fits a true cell: its type decides, `%` means one declared decimal of a percentage."""
     if table.columns[column] != "number":
         return {"check": "exact", "at": at, "expected": [value]}
@@ -183,7 +185,7 @@ def verdicts(rules: Rules, answer: Answer) -> dict[str, Decimal]:
 def _one(rule: Mapping[str, Any], answer: Answer) -> Decimal:
     check = rule["check"]
     if check == "delivered":
-        return Decimal(rule["of"] in answer.tables or rule["of"] in answer.documents)
+        return Decimal(bool(answer.tables.get(rule["of"]) or answer.documents.get(rule["of"])))
     if check in ("exact", "numeric"):
         if "document" in rule["at"]:
             value = lookup(answer.documents.get(rule["at"]["document"], {}), rule["at"]["path"])

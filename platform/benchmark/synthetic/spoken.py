@@ -25,16 +25,20 @@ def wanted(rng: Random, table: Table) -> str:
     """How the result table is asked for, with its file (or the reply), columns and units."""
     columns = "、".join(c + (f"（{table.units[c]}）" if c in table.units else "") for c in table.columns)
     if table.file:
-        said = rng.choice((
-            f"结果存成 `{table.file}`，列名依次写：{columns}。",
-            f"做成一张表放在 `{table.file}` 里，表头是：{columns}。",
-            f"最后给我 `{table.file}`，里面要有这几列：{columns}。",
-        ))
+        said = rng.choice(
+            (
+                f"结果存成 `{table.file}`，列名依次写：{columns}。",
+                f"做成一张表放在 `{table.file}` 里，表头是：{columns}。",
+                f"最后给我 `{table.file}`，里面要有这几列：{columns}。",
+            )
+        )
     else:
-        said = rng.choice((
-            f"不用另存文件，直接在回复里给我一张表格，表头是：{columns}。",
-            f"就在回复里用表格列出来，列名依次写：{columns}。",
-        ))
+        said = rng.choice(
+            (
+                f"不用另存文件，直接在回复里给我一张表格，表头是：{columns}。",
+                f"就在回复里用表格列出来，列名依次写：{columns}。",
+            )
+        )
     if table.units:
         said += "表头里不用带单位，数字列只填数字。"
     if table.sheet:
@@ -45,10 +49,12 @@ def wanted(rng: Random, table: Table) -> str:
 def wanted_document(rng: Random, file: str, fields: Mapping[str, str]) -> str:
     """How a JSON document is asked for: field by field with its meaning."""
     listing = "\n".join(f"- `{name}`：{meaning}" for name, meaning in fields.items())
-    return rng.choice((
-        f"结果写成 `{file}`，用下面这些字段：\n\n{listing}",
-        f"请存一个 `{file}`，字段名照这个来：\n\n{listing}",
-    ))
+    return rng.choice(
+        (
+            f"结果写成 `{file}`，用下面这些字段：\n\n{listing}",
+            f"请存一个 `{file}`，字段名照这个来：\n\n{listing}",
+        )
+    )
 
 
 def choices(words: Sequence[str]) -> str:

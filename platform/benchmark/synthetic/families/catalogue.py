@@ -8,25 +8,29 @@ from benchmark.synthetic.families import (
     assets_close,
     engineering,
     fulfilment,
+    incidents,
+    kits,
     logistics,
     office_data,
     papers,
     paperwork,
     payables,
+    picking,
     planning,
     practice,
     quality,
     reading,
     receivables,
+    replenishment,
     scheduling,
     stock,
 )
 
 _MODULES = (
-    analysis, office_data, paperwork, reading, scheduling, papers,
+    analysis, office_data, paperwork, reading, scheduling, papers, incidents,
     payables, receivables, assets_close,
-    stock, fulfilment, logistics,
-    engineering, quality, planning,
+    stock, replenishment, fulfilment, logistics, picking,
+    engineering, quality, planning, kits,
     practice,
 )  # fmt: skip
 FAMILIES: dict[str, Family] = {family.key: family for module in _MODULES for family in module.FAMILIES}

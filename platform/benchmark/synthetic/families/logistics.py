@@ -1,4 +1,4 @@
-"""Supply chain: carrier choice under a tariff; picking waves that come up short (two turns)."""
+"""Supply chain: carrier choice under a tariff."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from math import ceil
 
 from benchmark.synthetic import mess, names, spoken
 from benchmark.synthetic.drafts import (
-    Answer, Draft, Dull, Family, Flaws, Row, Rules, Scene, Table, check_cells, views,
+    Answer,
+    Draft,
+    Dull,
+    Family,
+    Flaws,
+    Rules,
+    Scene,
+    Table,
+    check_cells,
+    views,
 )
 
 CHOICE = Table(
-    "choice", ("运单号",), {"运单号": "text", "计费重量": "number", "承运商": "text", "运费": "number"},
-    file="承运商选择.csv", units={"计费重量": "kg", "运费": "元"},
+    "choice",
+    ("运单号",),
+    {"运单号": "text", "计费重量": "number", "承运商": "text", "运费": "number"},
+    file="承运商选择.csv",
+    units={"计费重量": "kg", "运费": "元"},
 )
 
 
@@ -44,11 +56,16 @@ def _carriers(scene: Scene) -> list[_Carrier]:
         cheap = place in (0, 1)
         expired = scene.has("period") and place == 0
         banned = scene.has("unapproved") and place == 1
-        found.append(_Carrier(
-            name[:4] + "物流", mess.amount(r, 8, 13, "0.5") if cheap else mess.amount(r, 14, 22, "0.5"),
-            mess.amount(r, 1, 2, "0.1") if cheap else mess.amount(r, 2, 5, "0.1"), r.randint(1, 4),
-            "2025-12-31" if expired else "2026-12-31", banned,
-        ))
+        found.append(
+            _Carrier(
+                name[:4] + "物流",
+                mess.amount(r, 8, 13, "0.5") if cheap else mess.amount(r, 14, 22, "0.5"),
+                mess.amount(r, 1, 2, "0.1") if cheap else mess.amount(r, 2, 5, "0.1"),
+                r.randint(1, 4),
+                "2025-12-31" if expired else "2026-12-31",
+                banned,
+            )
+        )
     if len({c.name for c in found}) < len(found):
         raise Dull("two carriers share a name")
     return found
@@ -61,7 +78,16 @@ def _parcels(scene: Scene) -> list[_Parcel]:
         weight = mess.amount(r, 1, 30, "0.1")
         side = 10 if not scene.has("volume") else 10 if place % 3 else 22
         size = (r.randint(2, 3) * side, r.randint(1, 3) * side, r.randint(1, 2) * side)
-        made.append(_Parcel(number, scene.has("unit") and place % 3 == 1, weight, size, r.randint(2, 5), r.choice(names.CITIES)))
+        made.append(
+            _Parcel(
+                number,
+                scene.has("unit") and place % 3 == 1,
+                weight,
+                size,
+                r.randint(2, 5),
+                r.choice(names.CITIES),
+            )
+        )
     return made
 
 
@@ -75,38 +101,83 @@ def _choice_view(parcels: list[_Parcel], carriers: list[_Carrier], flaws: Flaws)
         actual = p.weight * 1000 if p.grams and "unit" in flaws else p.weight
         cubic = Decimal(p.size[0] * p.size[1] * p.size[2]) / 6000
         kilos = max(1, ceil(actual if "volume" in flaws else max(actual, cubic)))
-        able = [c for c in carriers if c.days <= p.days and (c.until > "2026" or "period" in flaws)
-                and (not c.banned or "unapproved" in flaws)]
+        able = [
+            c
+            for c in carriers
+            if c.days <= p.days
+            and (c.until > "2026" or "period" in flaws)
+            and (not c.banned or "unapproved" in flaws)
+        ]
         if not able:
             raise Dull("a parcel that nobody can carry")
         fees = sorted(_fee(c, kilos) for c in able)
         if len(fees) > 1 and fees[0] == fees[1]:
             raise Dull("two carriers at the same price")
         best = min(able, key=lambda c: _fee(c, kilos))
-        rows.append({"运单号": p.number, "计费重量": str(kilos), "承运商": best.name, "运费": mess.money(_fee(best, kilos))})
+        rows.append(
+            {
+                "运单号": p.number,
+                "计费重量": str(kilos),
+                "承运商": best.name,
+                "运费": mess.money(_fee(best, kilos)),
+            }
+        )
     return Answer(tables={"choice": rows})
 
 
 def _choice_files(scene: Scene, parcels: list[_Parcel], carriers: list[_Carrier]) -> dict[str, bytes]:
     r = scene.rng
-    tariff = [{"承运商": c.name, "首重1kg（元）": mess.plain(c.first), "续重每kg（元）": mess.plain(c.each),
-               "时效（天）": str(c.days), "报价有效期至": c.until, "合作状态": "暂停合作" if c.banned else "正常"} for c in carriers]
-    goods = [{"运单号": p.number, "目的地": p.city, "实重": mess.plain(p.weight * 1000 if p.grams else p.weight),
-              "重量单位": "g" if p.grams else "kg", "尺寸（cm）": "×".join(map(str, p.size)), "最晚到达（天）": str(p.days)}
-             for p in parcels]
+    tariff = [
+        {
+            "承运商": c.name,
+            "首重1kg（元）": mess.plain(c.first),
+            "续重每kg（元）": mess.plain(c.each),
+            "时效（天）": str(c.days),
+            "报价有效期至": c.until,
+            "合作状态": "暂停合作" if c.banned else "正常",
+        }
+        for c in carriers
+    ]
+    goods = [
+        {
+            "运单号": p.number,
+            "目的地": p.city,
+            "实重": mess.plain(p.weight * 1000 if p.grams else p.weight),
+            "重量单位": "g" if p.grams else "kg",
+            "尺寸（cm）": "×".join(map(str, p.size)),
+            "最晚到达（天）": str(p.days),
+        }
+        for p in parcels
+    ]
     files: dict[str, bytes] = {}
     mess.put_export(files, r, "承运商报价", tariff, xlsx=scene.xlsx)
     mess.put_export(files, r, "待发运单", goods)
     files["发运规定.md"] = (
         "# 发运规定\n\n计费重量取实重与体积重（长×宽×高÷6000，厘米）中大的，不足 1 公斤的进成整公斤。\n\n"
-        "运费 = 首重 + 续重单价 ×（计费重量 − 1）。\n\n在时效够、报价没过期（今天是 2026 年）、合作正常的承运商里选运费最低的。"
+        "运费 = 首重 + 续重单价 ×（计费重量 − 1）。\n\n"
+        "在时效够、报价没过期（今天是 2026 年）、合作正常的承运商里选运费最低的。"
         "暂停合作的承运商不得使用。\n"
     ).encode()
     return files
 
 
+def _carrier_words(scene: Scene) -> str:
+    r, say = scene.rng, scene.say
+    return spoken.ask(
+        r,
+        say(
+            "今天这批货要发，每票选哪家物流最划算，帮我定一下。",
+            "这几票运单还没排承运商，按规定挑便宜又赶得上的。",
+            "给待发的运单选承运商，算好运费，我直接下单。",
+        ),
+        say("规矩都在发运规定里。", "照发运规定来。")
+        + say("有的称重是克，注意下。", "重量单位不统一，你看着换算。")
+        + "每票一行。",
+        spoken.wanted(r, CHOICE),
+    )
+
+
 def _carrier(scene: Scene) -> Draft:
-    r = scene.rng
     carriers, parcels = _carriers(scene), _parcels(scene)
     files = _choice_files(scene, parcels, carriers)
     gold, adversarial, baseline = views(scene, lambda flaws: _choice_view(parcels, carriers, flaws))
@@ -132,122 +203,31 @@ def _carrier(scene: Scene) -> Draft:
         rule = fatal
     else:
         rule = check_cells(scene, rules, CHOICE, gold, adversarial, limit=14)
-    say = scene.say
-    instruction = spoken.ask(
-        r,
-        say("今天这批货要发，每票选哪家物流最划算，帮我定一下。", "这几票运单还没排承运商，按规定挑便宜又赶得上的。",
-            "给待发的运单选承运商，算好运费，我直接下单。"),
-        say("规矩都在发运规定里。", "照发运规定来。") + say("有的称重是克，注意下。", "重量单位不统一，你看着换算。") + "每票一行。",
-        spoken.wanted(r, CHOICE),
+    instruction = _carrier_words(scene)
+    return Draft(
+        ("运单承运商选择", "Carrier choice under a tariff"),
+        instruction,
+        files,
+        rules,
+        gold,
+        adversarial,
+        baseline,
+        rule,
+        seconds=35,
     )
-    return Draft(("运单承运商选择", "Carrier choice under a tariff"), instruction, files, rules, gold, adversarial,
-                 baseline, rule, seconds=35)
-
-
-PICK = Table(
-    "pick", ("订单号", "物料"), {"订单号": "text", "物料": "text", "可拣数量": "number", "缺货数量": "number"},
-    file="拣货缺货.csv",
-)
-
-
-@dataclass(frozen=True)
-class _Need:
-    order: str
-    item: str
-    count: int
-    rank: int
-
-
-def _needs(scene: Scene, items: list[str], orders: list[str]) -> list[_Need]:
-    r = scene.rng
-    ranks = list(range(1, len(orders) + 1))
-    r.shuffle(ranks)
-    return [_Need(order, item, r.randint(5, 40), rank) for order, rank in zip(orders, ranks, strict=True)
-            for item in sorted(r.sample(items, min(len(items), r.randint(2, 3))))]
-
-
-def _bins(scene: Scene, items: list[str], needs: list[_Need]) -> list[tuple[str, str, int, str, bool]]:
-    """(bin, item, pieces, state, told in full width) for every bin."""
-    r = scene.rng
-    bins = []
-    for place, item in enumerate(items):
-        want = sum(n.count for n in needs if n.item == item)
-        free = want * r.choice((5, 6, 8)) // 10 + 1
-        first = free // 2
-        bins += [("A", item, first, "可用", scene.has("full_width") and place % 2 == 0), ("B", item, free - first, "可用", False)]
-        if scene.has("unapproved"):
-            bins.append(("C", item, r.randint(6, 25), "待检", False))
-    return [(f"{zone}-{r.randint(10, 99)}-{n:02d}", *rest) for n, (zone, *rest) in enumerate(bins, 1)]  # type: ignore[misc]
-
-
-def _pick_view(needs: list[_Need], bins: list[tuple[str, str, int, str, bool]], dup: set[str], cancelled: set[str],
-               flaws: Flaws) -> list[Row]:
-    left: dict[str, int] = {}
-    for number, item, count, state, told_wide in bins:
-        usable = state == "可用" or "unapproved" in flaws
-        shown = 0 if told_wide and "full_width" in flaws else count * (2 if number in dup and "duplicate" in flaws else 1)
-        left[item] = left.get(item, 0) + (shown if usable else 0)
-    rows = []
-    for n in sorted(needs, key=lambda n: (n.rank, n.item)):
-        if n.order in cancelled and "void" not in flaws:
-            continue
-        given = min(left.get(n.item, 0), n.count)
-        left[n.item] = left.get(n.item, 0) - given
-        rows.append({"订单号": n.order, "物料": n.item, "可拣数量": str(given), "缺货数量": str(n.count - given)})
-    return rows
-
-
-def _short_pick(scene: Scene) -> Draft:
-    r = scene.rng
-    items = names.materials(r, scene.some(3, 5))
-    orders = names.codes(r, "CK", scene.some(4, 6), 5)
-    needs = _needs(scene, items, orders)
-    bins = _bins(scene, items, needs)
-    dup = {number for number, *_ in bins[::3]} if scene.has("duplicate") else set()
-    cancelled = {next(n.order for n in needs if n.rank == 2)} if scene.has("void") else set()
-    final, turns = list(needs), ()
-    if scene.multi_turn:
-        urgent = _Need(f"CK{r.randint(90_001, 99_999)}", r.choice(items), r.randint(8, 30), 0)
-        final.append(urgent)
-        turns = (scene.say("刚接到电话，", "等一下，有变化，") + f"插进来一张急单 {urgent.order}，要{urgent.item} {urgent.count} 件，"
-                 "排在所有订单最前面。" + scene.say("麻烦把表重排一遍，还是原来那个文件。", "按这个重新出一版，文件名不变。") + "\n",)
-    gold, adversarial, baseline = views(
-        scene, lambda flaws: Answer(tables={"pick": _pick_view(final, bins, dup, cancelled, flaws)}))
-    stock = [{"货位": n, "物料": i, "数量": mess.wide(str(c)) if w else str(c), "状态": s} for n, i, c, s, w in bins]
-    stock += [dict(row) for row in stock if row["货位"] in dup]
-    lines = [{"订单号": n.order, "顺序": str(n.rank), "物料": n.item, "需求数量": str(n.count),
-              "订单状态": "已取消" if n.order in cancelled else "待拣"} for n in needs]
-    r.shuffle(stock)
-    files: dict[str, bytes] = {}
-    mess.put_export(files, r, "货位库存", stock, xlsx=scene.xlsx)
-    mess.put_export(files, r, "波次订单", lines)
-    rules = Rules()
-    rules.deliver(PICK, [row["订单号"] for row in gold.tables["pick"]] if scene.trap != "void" else None)
-    fatal = ""
-    if cancelled:
-        at = {"table": "pick", "column": "订单号"}
-        fatal = rules.forbid({"check": "set", "at": at, "excludes": sorted(cancelled)}, "void")
-    if scene.trap == "void":
-        extra = [row for row in adversarial.tables["pick"] if row["订单号"] in cancelled]
-        adversarial.tables["pick"] = [*gold.tables["pick"], *extra]
-    rule = check_cells(scene, rules, PICK, gold, adversarial, limit=14)
-    say = scene.say
-    instruction = spoken.ask(
-        r,
-        say("这一波拣货怕是不够，先推演一下每张订单每样能拣多少、缺多少。", "仓库说有几样不够，帮我按顺序分一下，看看谁缺。",
-            "出这波之前先算一遍缺货，好通知客服。"),
-        "按顺序号从小到大满足订单，" + say("待检的货不能拣。", "没检完的不能动。") + say("取消的订单不要出现在表里。", "已经取消的就不用管了，也别写进来。")
-        + say("货位号重复的是导重了。", "同一个货位导出两遍的只算一遍。") + "每张订单每样物料一行。",
-        spoken.wanted(r, PICK),
-    )
-    return Draft(("波次拣货缺货推演", "Short pick of a picking wave"), instruction, files, rules, gold, adversarial, baseline,
-                 fatal if scene.trap == "void" else rule, turns, seconds=50 if turns else 35)
 
 
 FAMILIES = (
-    Family("sc-carrier-choice", "supply_chain", "logistics", "analysis",
-           ("volume", "period", "unapproved", "unit"), _carrier, "物流专员", "发运安排", "medium", xlsx_every=5),
-    Family("sc-short-pick", "supply_chain", "warehouse", "operation",
-           ("duplicate", "unapproved", "full_width", "void"), _short_pick, "仓库班长", "波次拣货", "medium",
-           xlsx_every=5, turn_every=2),
+    Family(
+        "sc-carrier-choice",
+        "supply_chain",
+        "logistics",
+        "analysis",
+        ("volume", "period", "unapproved", "unit"),
+        _carrier,
+        "物流专员",
+        "发运安排",
+        "medium",
+        xlsx_every=5,
+    ),
 )

@@ -7,11 +7,26 @@ from decimal import Decimal
 
 from benchmark.synthetic import mess, names, spoken
 from benchmark.synthetic.drafts import (
-    Answer, Draft, Dull, Family, Flaws, Row, Rules, Scene, Table, check_cells, views,
+    Answer,
+    Draft,
+    Dull,
+    Family,
+    Flaws,
+    Row,
+    Rules,
+    Scene,
+    Table,
+    check_cells,
+    views,
 )
 from benchmark.synthetic.raster import Canvas
 
-BILLS = Table("bills", ("票据号码",), {"票据号码": "text", "金额": "number"}, file="票据登记.csv", units={"金额": "元"})
+BILLS = Table(
+    "bills", ("票据号码",), {"票据号码": "text", "金额": "number"}, file="票据登记.csv", units={"金额": "元"}
+)
+
+
+_BILL_TRAPS = ("void", "rotated", "faint", "sign", "duplicate")
 
 
 @dataclass(frozen=True)
@@ -59,12 +74,18 @@ def _bill_truth(scene: Scene) -> list[_Bill]:
     numbers = [str(n) for n in sorted(r.sample(range(10_000_000, 99_999_999), scene.some(4, 7)))]
     bills = [_Bill(n, mess.amount(r, 60, 9_000)) for n in numbers]
     order = r.sample(range(len(bills)), len(bills))
-    for place, trap in enumerate(("void", "rotated", "faint", "sign", "duplicate")):
-        if scene.has(trap):
-            name = {"rotated": "turned", "sign": "red", "duplicate": "again"}.get(trap, trap)
-            spot = order[place % len(order)]
-            bills[spot] = replace(bills[spot], **{name: True})
-    return bills
+    spots = {trap: order[place % len(order)] for place, trap in enumerate(_BILL_TRAPS) if scene.has(trap)}
+    return [
+        replace(
+            bill,
+            void=spots.get("void") == place,
+            turned=spots.get("rotated") == place,
+            faint=spots.get("faint") == place,
+            red=spots.get("sign") == place,
+            again=spots.get("duplicate") == place,
+        )
+        for place, bill in enumerate(bills)
+    ]
 
 
 def _scans(scene: Scene) -> Draft:
@@ -95,13 +116,28 @@ def _scans(scene: Scene) -> Draft:
     say = scene.say
     instruction = spoken.ask(
         r,
-        say("扫描件文件夹里是这周收的票，帮我一张张登记上。", "票据都扫好了，认一下号码和金额，登个账。", "这几张票要入账，图在扫描件里，你读出来登记。"),
+        say(
+            "扫描件文件夹里是这周收的票，帮我一张张登记上。",
+            "票据都扫好了，认一下号码和金额，登个账。",
+            "这几张票要入账，图在扫描件里，你读出来登记。",
+        ),
         "每张票上面一行是号码，下面一行是金额（元），前面带横杠的是红字、记成负数。盖了叉框章的是作废票，不要登。"
-        + say("同一张票扫了两遍的只登一次。", "有的票重复扫了，登一次就行。") + say("有的扫倒了，有的很淡，别漏。", "别因为淡或者倒着就漏掉。"),
+        + say("同一张票扫了两遍的只登一次。", "有的票重复扫了，登一次就行。")
+        + say("有的扫倒了，有的很淡，别漏。", "别因为淡或者倒着就漏掉。"),
         spoken.wanted(r, BILLS),
         "另外把合计写进 `合计.json`，字段名“合计金额”，值写成字符串。",
     )
-    return Draft(("票据扫描登记", "Posting scanned bills"), instruction, files, rules, gold, adversarial, baseline, rule, seconds=40)
+    return Draft(
+        ("票据扫描登记", "Posting scanned bills"),
+        instruction,
+        files,
+        rules,
+        gold,
+        adversarial,
+        baseline,
+        rule,
+        seconds=40,
+    )
 
 
 @dataclass(frozen=True)
@@ -118,7 +154,11 @@ class _Notice:
 
 
 _TEMPLATES = {
-    "对账函": ("尊敬的{name}：", "截至{due}，贵司应付我司款项为人民币{owed}元。", "如有疑问请联系：{contact}。"),
+    "对账函": (
+        "尊敬的{name}：",
+        "截至{due}，贵司应付我司款项为人民币{owed}元。",
+        "如有疑问请联系：{contact}。",
+    ),
     "续约通知": ("{name}：", "贵司合同将于{due}到期，续约应缴{owed}元。", "办理请找{contact}。"),
 }
 
@@ -126,12 +166,22 @@ _TEMPLATES = {
 def _notices(scene: Scene) -> list[_Notice]:
     r = scene.rng
     made = []
-    for place, (code, name) in enumerate(zip(names.codes(r, "C", scene.some(5, 9), 4), names.companies(r, 9), strict=False)):
-        made.append(_Notice(
-            code, name, mess.amount(r, 10_000, 2_000_000, "10"), f"2026年{r.randint(3, 9)}月{r.randint(1, 28)}日", names.person(r),
-            "待审批" if scene.has("unapproved") and place % 3 == 1 else "已审批", scene.has("unit") and place % 3 == 0,
-            scene.has("missing_not_zero") and place % 3 == 2, scene.has("duplicate") and place % 2 == 0,
-        ))
+    for place, (code, name) in enumerate(
+        zip(names.codes(r, "C", scene.some(5, 9), 4), names.companies(r, 9), strict=False)
+    ):
+        made.append(
+            _Notice(
+                code,
+                name,
+                mess.amount(r, 10_000, 2_000_000, "10"),
+                f"2026年{r.randint(3, 9)}月{r.randint(1, 28)}日",
+                names.person(r),
+                "待审批" if scene.has("unapproved") and place % 3 == 1 else "已审批",
+                scene.has("unit") and place % 3 == 0,
+                scene.has("missing_not_zero") and place % 3 == 2,
+                scene.has("duplicate") and place % 2 == 0,
+            )
+        )
     return made
 
 
@@ -148,7 +198,9 @@ def _notice_view(notices: list[_Notice], kind: str, flaws: Flaws) -> Answer:
     files = {}
     for n in notices:
         if n.state == "已审批" or "unapproved" in flaws:
-            files[f"输出/{kind}_{n.code}.md"] = "\n\n".join((f"# {kind}", *_letter(n, template, flaws))) + "\n"
+            files[f"输出/{kind}_{n.code}.md"] = (
+                "\n\n".join((f"# {kind}", *_letter(n, template, flaws))) + "\n"
+            )
     return Answer(files=files)
 
 
@@ -156,15 +208,33 @@ def _batch_files(scene: Scene, notices: list[_Notice], kind: str) -> dict[str, b
     r = scene.rng
     rows: list[Row] = []
     for n in notices:
-        base = {"编号": n.code, "名称": n.name, "金额": mess.in_wan(n.owed) if n.wan else mess.plain(n.owed), "单位": "万元" if n.wan else "元",
-                "日期": n.due, "联系人": "" if n.blank else n.contact, "状态": n.state, "修改时间": f"2026-03-{r.randint(10, 28)} 10:00"}
+        base = {
+            "编号": n.code,
+            "名称": n.name,
+            "金额": mess.in_wan(n.owed) if n.wan else mess.plain(n.owed),
+            "单位": "万元" if n.wan else "元",
+            "日期": n.due,
+            "联系人": "" if n.blank else n.contact,
+            "状态": n.state,
+            "修改时间": f"2026-03-{r.randint(10, 28)} 10:00",
+        }
         rows.append(base)
         if n.stale:
-            rows.append({**base, "金额": mess.plain(n.owed - 1_000), "单位": "元", "修改时间": f"2026-02-{r.randint(10, 28)} 16:30"})
+            rows.append(
+                {
+                    **base,
+                    "金额": mess.plain(n.owed - 1_000),
+                    "单位": "元",
+                    "修改时间": f"2026-02-{r.randint(10, 28)} 16:30",
+                }
+            )
     r.shuffle(rows)
     files: dict[str, bytes] = {}
     mess.put_export(files, r, "发送名单", rows, xlsx=scene.xlsx)
-    shown = [line.format(name="{名称}", due="{日期}", owed="{金额}", contact="{联系人}") for line in _TEMPLATES[kind]]
+    shown = [
+        line.format(name="{名称}", due="{日期}", owed="{金额}", contact="{联系人}")
+        for line in _TEMPLATES[kind]
+    ]
     files[f"模板_{kind}.md"] = ("\n\n".join((f"# {kind}", *shown)) + "\n").encode()
     return files
 
@@ -184,26 +254,64 @@ def _batch(scene: Scene) -> Draft:
             continue
         lines = _letter(n, _TEMPLATES[kind], frozenset())
         hit = gold.files[path] != adversarial.files.get(path)
-        told = rules.item({"check": "files", "present": [path], "contains": {path: list(lines)}}, scene.trap if hit else "")
+        told = rules.item(
+            {"check": "files", "present": [path], "contains": {path: list(lines)}}, scene.trap if hit else ""
+        )
         rule = rule or (told if hit else "")
-    baseline.files = {path: text.replace("（待补充）", "无").replace("元", "万元") for path, text in baseline.files.items()}
+    baseline.files = {
+        path: text.replace("（待补充）", "无").replace("元", "万元") for path, text in baseline.files.items()
+    }
     if not rule:
         raise Dull("no letter shows the trap")
     say = scene.say
     instruction = spoken.ask(
         r,
-        say(f"要给名单上的客户发{kind}，按模板一家出一份。", f"帮我批量做{kind}，名单和模板都有。", f"{kind}今天要寄，照模板给每家填一份。"),
-        f"每份存成 `输出/{kind}_编号.md`，模板里大括号的地方换成名单里的内容，其他字一个别动。金额一律按元、带千分位和两位小数。"
-        + say("名单里有重复编号的，用修改时间最新的。", "同一编号有新旧两行的取新的。") + "哪项空着就填“（待补充）”。"
+        say(
+            f"要给名单上的客户发{kind}，按模板一家出一份。",
+            f"帮我批量做{kind}，名单和模板都有。",
+            f"{kind}今天要寄，照模板给每家填一份。",
+        ),
+        f"每份存成 `输出/{kind}_编号.md`，模板里大括号的地方换成名单里的内容，其他字一个别动。"
+        "金额一律按元、带千分位和两位小数。"
+        + say("名单里有重复编号的，用修改时间最新的。", "同一编号有新旧两行的取新的。")
+        + "哪项空着就填“（待补充）”。"
         + say("没审批的一家都不能出。", "待审批的先别做，做出来会误发。"),
     )
-    return Draft((f"批量生成{kind}", "A batch of notices from a template"), instruction, _batch_files(scene, notices, kind), rules, gold,
-                 adversarial, baseline, rule, seconds=30)
+    return Draft(
+        (f"批量生成{kind}", "A batch of notices from a template"),
+        instruction,
+        _batch_files(scene, notices, kind),
+        rules,
+        gold,
+        adversarial,
+        baseline,
+        rule,
+        seconds=30,
+    )
 
 
 FAMILIES = (
-    Family("gen-bill-scans", "general", "image", "document",
-           ("void", "rotated", "faint", "sign", "duplicate"), _scans, "出纳", "票据登记", "high"),
-    Family("gen-notice-batch", "general", "content-generation", "document",
-           ("unapproved", "unit", "missing_not_zero", "duplicate"), _batch, "商务助理", "对外发函", "medium", xlsx_every=5),
+    Family(
+        "gen-bill-scans",
+        "general",
+        "image",
+        "document",
+        _BILL_TRAPS,
+        _scans,
+        "出纳",
+        "票据登记",
+        "high",
+    ),
+    Family(
+        "gen-notice-batch",
+        "general",
+        "content-generation",
+        "document",
+        ("unapproved", "unit", "missing_not_zero", "duplicate"),
+        _batch,
+        "商务助理",
+        "对外发函",
+        "medium",
+        xlsx_every=5,
+    ),
 )
