@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def timed(what: str):  # noqa: ANN201 - a generator of nothing
+def timed(what: str) -> Iterator[None]:
     """Announce a step and say how long it took."""
     started = time.monotonic()
     yield

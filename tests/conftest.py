@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -69,10 +70,10 @@ def django_db_setup(servers: real.Servers, django_db_blocker: Any) -> Iterator[N
         connections.close_all()
         servers.renew_database()
 
-    original = TransactionTestCase._fixture_teardown
-    TransactionTestCase._fixture_teardown = renew  # type: ignore[method-assign]
+    original = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
+    TransactionTestCase._fixture_teardown = renew  # type: ignore[attr-defined]
     yield
-    TransactionTestCase._fixture_teardown = original  # type: ignore[method-assign]
+    TransactionTestCase._fixture_teardown = original  # type: ignore[attr-defined]
     with django_db_blocker.unblock():
         connections.close_all()
 
@@ -132,10 +133,10 @@ def _point_settings_to(found: real.Servers) -> None:
     settings.STATE_DIR = found.state_dir
     settings.REDIS_URL = found.redis_url
     caches.settings["default"]["LOCATION"] = found.redis_url
-    if hasattr(caches._connections, "default"):  # made before the address was known
+    with suppress(AttributeError):  # made before the address was known
         del caches["default"]
     settings.CELERY["broker_url"] = celery_broker(found.redis_url)
-    app.conf.broker_url = settings.CELERY["broker_url"]
+    app.conf.update(broker_url=settings.CELERY["broker_url"])
     store = found.connection["s3"]
     settings.S3_ENDPOINT_URL = store["endpoint"]
     settings.S3_ACCESS_KEY = store["access_key"]

@@ -173,8 +173,8 @@ def _options(launch: Launch, passwd: int, info: int) -> list[str]:
     if os.geteuid() == 0:
         options += ["--uid", str(SERVER_UID), "--gid", str(SERVER_UID)]
     options += ["--info-fd", str(info), "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108
-    for folder in SYSTEM_FOLDERS:
-        options += ["--ro-bind-try", folder, folder]
+    for system in SYSTEM_FOLDERS:
+        options += ["--ro-bind-try", system, system]
     options += ["--ro-bind-data", str(passwd), "/etc/passwd"]
     for folder in _distinct(launch.readable):
         options += ["--ro-bind", str(folder), str(folder)]

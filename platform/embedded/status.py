@@ -23,7 +23,7 @@ def status(state_dir: Path, environment: Mapping[str, str] | None = None) -> dic
     environment = os.environ if environment is None else environment
     found = read_json(state_dir / CONNECTION_FILE) or {}
     holder = current_holder(state_dir)
-    rows = []
+    rows: list[dict[str, str | None]] = []
     for name in SERVICES:
         if environment.get(EXTERNAL[name]):
             rows.append({"name": name, "state": "external", "address": _bare(environment[EXTERNAL[name]])})

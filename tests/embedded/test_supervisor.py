@@ -83,6 +83,7 @@ def start_tool(tmp_path):
     tool = subprocess.Popen(
         [sys.executable, "-c", TOOL, str(tmp_path)], env=environment, stdout=subprocess.PIPE, text=True
     )
+    assert tool.stdout is not None
     return tool, int(tool.stdout.readline())
 
 
