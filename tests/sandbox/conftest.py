@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +102,14 @@ def backend(copies: runtime.Runtime) -> Iterator[Backend]:
 @pytest.fixture
 def bench(backend: Backend, tmp_path: Path) -> Bench:
     return Bench(backend, tmp_path)
+
+
+@pytest.fixture
+def open_dir() -> Iterator[Path]:
+    """A folder every user may enter; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="open-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @pytest.fixture

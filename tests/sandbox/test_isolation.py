@@ -41,7 +41,7 @@ def test_nothing_gets_out(report, where) -> None:
 def test_the_report_says_what_it_is_worth(report) -> None:
     assert report.fit
     assert report.grade == "embedded, not the official root"
-    assert report.seconds < 6
+    assert report.seconds < 20  # 2.5 s on an idle machine
     assert json.loads(json.dumps(report.as_json()))["fit"] is True
     assert any(probe.name == "kernel_uid" and probe.result is Result.PASS for probe in report.probes)
 
@@ -63,13 +63,11 @@ os.execve({bwrap!r}, ["bwrap", "--args", str(args), *sys.argv[3:]], {{}})
 """
 
 
-def weakened(tmp_path: Path, dropped: list[tuple[str, int]], added: list[bytes]) -> str:
+def weakened(place: Path, dropped: list[tuple[str, int]], added: list[bytes]) -> str:
     """A bwrap that leaves out some options: `dropped` are (option, how many arguments with it)."""
     import shutil
 
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)
-    tool = tmp_path / "bwrap"
+    tool = place / "bwrap"
     python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
     tool.write_text(WEAK.format(python=python, dropped=dropped, added=added, bwrap=shutil.which("bwrap")))
     tool.chmod(0o755)
@@ -90,11 +88,11 @@ def weakened(tmp_path: Path, dropped: list[tuple[str, int]], added: list[bytes])
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, set) else "",
 )
-def test_a_hole_is_found(copies, tmp_path, dropped, added, caught) -> None:
+def test_a_hole_is_found(copies, open_dir, dropped, added, caught) -> None:
     """The self-test is worth something only if it fails where a sandbox is weaker than it should be."""
     if not Path("/usr/bin/python3").exists():
         pytest.skip("needs a Python of the system to wrap the tool")
-    probes = selftest.isolation(copies, weakened(tmp_path, dropped, added))
+    probes = selftest.isolation(copies, weakened(open_dir, dropped, added))
     for where in ("agent", "grader"):
         assert caught <= {
             probe.name for probe in probes if probe.where == where and probe.result is Result.FAIL

@@ -6,11 +6,12 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluation.sandbox import selftest
-from evaluation.sandbox.spec import MIB, Ending, Limits
+from evaluation.sandbox.spec import MIB, Ending, Limits, Outcome
 
 pytestmark = pytest.mark.serial
 PROBES = (Path(selftest.__file__).parent / "probes/limits.py").read_text()
@@ -20,11 +21,11 @@ LIMITS = Limits(
 )  # fmt: skip
 
 
-def measure(bench, *arguments: str) -> tuple[dict, object]:
+def measure(bench, *arguments: str) -> tuple[dict[str, Any], Outcome]:
     outcome = bench.run(
         PROBES, command=("python3", "/harness/run.py", *arguments), limits=replace(LIMITS, seconds=10)
     )
-    figures: dict = {}
+    figures: dict[str, Any] = {}
     for line in outcome.stdout.splitlines():
         if b"{" in line:
             figures |= json.loads(line[line.find(b"{") :])
@@ -114,7 +115,7 @@ def test_a_flood_of_output_and_a_huge_artefact_are_capped_and_marked(bench, giga
 
 
 def _peak(bench) -> int:
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     bench.backend.keeper()
     return (

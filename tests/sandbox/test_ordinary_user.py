@@ -39,19 +39,19 @@ os.symlink("/etc/shadow", "link")
 
 
 @pytest.fixture
-def elsewhere(copies: runtime.Runtime, tmp_path: Path) -> dict[str, Path]:
+def elsewhere(copies: runtime.Runtime, open_dir: Path) -> dict[str, Path]:
     """Code, packages, interpreter and a state folder that user nobody may use."""
-    import et_xmlfile
+    import et_xmlfile  # type: ignore[import-untyped]
     import openpyxl
     import pyseccomp
 
-    root = tmp_path / "nobody"
+    root = open_dir
     platform = Path(runtime.__file__).parents[2]
     for name in ("scoring", "evaluation/sandbox", "evaluation/grader"):
         shutil.copytree(platform / name, root / "code" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(platform / "evaluation/__init__.py", root / "code/evaluation")
     for package in (openpyxl, et_xmlfile):
-        shutil.copytree(Path(package.__file__).parent, root / "code" / package.__name__)
+        shutil.copytree(Path(str(package.__file__)).parent, root / "code" / package.__name__)
     shutil.copy(pyseccomp.__file__, root / "code")
     shutil.copytree(copies.python, root / "python", symlinks=True)
     for name in ("state", "work", "harness"):
@@ -59,8 +59,6 @@ def elsewhere(copies: runtime.Runtime, tmp_path: Path) -> dict[str, Path]:
     (root / "harness/run.py").write_text(HARNESS)
     subprocess.run(["chown", "-R", str(NOBODY), root / "state", root / "work"], check=True)
     subprocess.run(["chmod", "-R", "a+rX", root], check=True)
-    for parent in list(root.parents)[:3]:
-        parent.chmod(0o755)
     return {path.name: path for path in root.iterdir()}
 
 

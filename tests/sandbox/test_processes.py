@@ -11,9 +11,10 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 
+import evaluation.sandbox
 from evaluation.sandbox.bubblewrap import Backend
 from evaluation.sandbox.selftest import running_with
 from evaluation.sandbox.spec import Ending, InfrastructureFault, KeeperLost, SandboxStartFailed
@@ -43,19 +44,23 @@ def wait_until(condition, seconds: float = 5.0) -> bool:
     return False
 
 
-def groups() -> set[str]:
-    """Every control group of ours on this host, by path."""
-    return {str(path) for path in Path("/sys/fs/cgroup").glob("**/lingee-*") if path.is_dir()} | {
-        str(path) for path in Path("/sys/fs/cgroup").glob("**/lingee-*/e-*")
+def groups(keeper: int) -> set[str]:
+    """Control groups of one keeper on this host, by path."""
+    return {str(path) for path in Path("/sys/fs/cgroup").glob(f"**/lingee-{keeper}-*") if path.is_dir()} | {
+        str(path) for path in Path("/sys/fs/cgroup").glob(f"**/lingee-{keeper}-*/e-*")
     }
 
 
-def footprint(pid: int) -> dict[str, object]:
+def keeper_of(bench) -> int:
+    return bench.backend.keeper().process.pid
+
+
+def footprint(keeper: int) -> dict[str, object]:
     """What a leak would show up in: processes, groups, mounts, temporary folders, our descriptors."""
     return {
-        "processes": len(psutil.Process(pid).children(recursive=True)),
+        "processes": len(psutil.Process().children(recursive=True)),
         "zombies": sum(1 for p in psutil.process_iter(["name", "status"]) if p.info == ZOMBIE),
-        "groups": groups(),
+        "groups": groups(keeper),
         "mounts": Path("/proc/self/mountinfo").read_text().count("\n"),
         "temporary": {name for name in os.listdir("/tmp") if name.startswith(("lingee", "selftest"))},
         "descriptors": len(os.listdir("/proc/self/fd")),
@@ -81,7 +86,7 @@ def test_a_stubborn_grandchild_is_gone_two_seconds_after_the_deadline(bench) -> 
     assert not running_with(token)
     assert outcome.ending is Ending.BUDGET_EXHAUSTED
     assert late < 2
-    assert not [name for name in groups() if "/e-" in name]
+    assert not [name for name in groups(keeper_of(bench)) if "/e-" in name]
 
 
 @pytest.mark.case("H5")
@@ -89,10 +94,11 @@ def test_a_stubborn_grandchild_is_gone_two_seconds_after_the_deadline(bench) -> 
 def test_timed_out_runs_leave_nothing(bench, count) -> None:
     code = "import os, time\nos.fork(); os.fork(); open('x','w').write('x'); time.sleep(60)"
     bench.run(code, budget_seconds=0.1)
-    before = footprint(os.getpid())
+    keeper = keeper_of(bench)
+    before = footprint(keeper)
     for _ in range(count):
         assert bench.run(code, budget_seconds=0.1).ending is Ending.BUDGET_EXHAUSTED
-    assert wait_until(lambda: footprint(os.getpid()) == before), (before, footprint(os.getpid()))
+    assert wait_until(lambda: footprint(keeper) == before), (before, footprint(keeper))
 
 
 def _start_stubborn(bench, token: str) -> tuple[threading.Thread, list[BaseException]]:
@@ -123,7 +129,7 @@ def test_a_retry_never_starts_beside_the_former_attempt(bench, victim) -> None:
     assert not running_with(token)
     assert [type(fault) for fault in raised] == [KeeperLost]
     assert bench.run("pass").ending is Ending.FINISHED
-    assert wait_until(lambda: not [name for name in groups() if "/e-" in name])
+    assert wait_until(lambda: not [name for name in groups(keeper_of(bench)) if "/e-" in name])
 
 
 WORKER = """
@@ -139,7 +145,9 @@ run_episode(RunSpec("a", ("python3", "/harness/run.py"), harness, b"", bytes(102
 def test_killing_the_worker_kills_everything(bench, tmp_path) -> None:
     token = secrets.token_hex(12)
     spec = bench.spec(STUBBORN.format(token=token))
-    worker = subprocess.Popen([sys.executable, "-c", WORKER, str(spec.harness_dir), str(tmp_path)])
+    environment = os.environ | {"PYTHONPATH": str(Path(evaluation.sandbox.__file__).parents[2])}
+    command = [sys.executable, "-c", WORKER, str(spec.harness_dir), str(tmp_path)]
+    worker = subprocess.Popen(command, env=environment)
     assert wait_until(lambda: running_with(token))
     family = psutil.Process(worker.pid).children(recursive=True)
     worker.send_signal(signal.SIGKILL)
@@ -148,30 +156,25 @@ def test_killing_the_worker_kills_everything(bench, tmp_path) -> None:
     assert wait_until(
         lambda: not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE], 3.0
     )
-    assert wait_until(lambda: not [name for name in groups() if f"/lingee-{family[0].pid}-" in name])
+    assert wait_until(lambda: not groups(family[0].pid))
 
 
 def test_groups_of_a_killed_keeper_are_swept_by_the_next(bench) -> None:
-    if not groups():
-        pytest.skip("no control groups here")
     keeper = bench.backend.keeper().process
-    left = {name for name in groups() if f"/lingee-{keeper.pid}-" in name}
-    assert left
+    if not groups(keeper.pid):
+        pytest.skip("no control groups here")
     keeper.kill()
     keeper.wait()
     bench.run("pass")
-    assert not left & groups()
+    assert not groups(keeper.pid)
 
 
 @pytest.mark.case("H34")
 @pytest.mark.parametrize("stub", ["exec sleep 600", "sleep 600 & wait"])
-def test_a_hanging_tool_delays_a_run_by_its_own_deadline_only(bench, tmp_path, monkeypatch, stub) -> None:
-    tool = tmp_path / "bwrap"
+def test_a_hanging_tool_delays_a_run_by_its_own_deadline_only(bench, tmp_path, open_dir, stub) -> None:
+    tool = open_dir / "bwrap"
     tool.write_text(f"#!/bin/sh\n{stub}\n")
     tool.chmod(0o755)
-    tmp_path.chmod(0o755)
-    for parent in list(tmp_path.parents)[:2]:
-        parent.chmod(0o755)
     backend = Backend(bench.backend.copies, str(tool))
     try:
         began = time.monotonic()

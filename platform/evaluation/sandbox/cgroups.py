@@ -17,6 +17,7 @@ from pathlib import Path
 from evaluation.sandbox.spec import Limits
 
 _PREFIX = "lingee-"
+_LEAF = "lingee-main"
 _PERIOD = 100_000  # microseconds of one CPU accounting period
 # bubblewrap's own two processes (the outer one and PID 1) are in the group as well.
 LAUNCHER_PIDS = 2
@@ -160,19 +161,11 @@ class Hierarchy:
 def open_hierarchy() -> Hierarchy:
     """Find what this process may use, sweep groups of dead keepers, make this keeper's own group."""
     name = f"{_PREFIX}{os.getpid()}-{_started(os.getpid())}"
-    unified = dict(_own_places(version=2))
-    if unified:
-        place = _delegate(unified[""])
-        if place is not None:
-            _sweep(2, place)
-            own = place / name
-            own.mkdir()
-            (own / "cgroup.subtree_control").write_text("+memory +pids")
-            dirs = {"memory": own, "pids": own}
-            if "cpu" in (own / "cgroup.controllers").read_text().split():
-                (own / "cgroup.subtree_control").write_text("+cpu")
-                dirs["cpu"] = own
-            return Hierarchy(2, dirs)
+    return _open_unified(name) or _open_separate(name)
+
+
+def _open_separate(name: str) -> Hierarchy:
+    """Version 1: each controller has a hierarchy of its own, and may or may not be ours to use."""
     dirs = {}
     for controller, place in _own_places(version=1):
         if controller in ("memory", "pids", "cpu"):
@@ -185,26 +178,58 @@ def open_hierarchy() -> Hierarchy:
     return Hierarchy(1 if dirs else 0, dirs)
 
 
-def _delegate(place: Path) -> Path | None:
-    """A version 2 directory with memory and pids whose processes were moved to a leaf, or None.
+def _open_unified(name: str) -> Hierarchy | None:
+    """Version 2: one hierarchy; None where memory and pids are not given to us."""
+    for place in (place for _, place in _own_places(version=2)):
+        for parent in (place.parent if place.name == _LEAF else place, _mount_of(place)):
+            try:
+                wanted = _hand_down(parent)
+                _sweep(2, parent)
+                own = parent / name
+                own.mkdir()
+                (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in wanted))
+            except OSError:
+                continue
+            return Hierarchy(2, dict.fromkeys(wanted, own))
+    return None
 
-    The kernel allows controllers only below a group that holds no processes itself.
+
+def _mount_of(place: Path) -> Path:
+    return next(path for path in (place, *place.parents) if path.is_mount())
+
+
+def _hand_down(parent: Path) -> list[str]:
+    """Let groups below `parent` have memory, pids and, if possible, cpu; returns which they have.
+
+    The kernel allows that only where `parent` holds no process itself, the true root apart. Processes are
+    moved to a leaf only where the whole group was handed to us: by systemd (`Delegate=`) or as the root
+    of a container. Raises OSError where it cannot be had.
     """
-    if place.name == _PREFIX + "main":
-        place = place.parent
-    try:
-        if not {"memory", "pids"} <= set((place / "cgroup.controllers").read_text().split()):
-            return None
-        leaf = place / (_PREFIX + "main")
-        leaf.mkdir(exist_ok=True)
-        for pid in (place / "cgroup.procs").read_text().split():
-            (leaf / "cgroup.procs").write_text(pid)
-        available = (place / "cgroup.controllers").read_text().split()
-        wanted = [name for name in ("memory", "pids", "cpu") if name in available]
-        (place / "cgroup.subtree_control").write_text(" ".join("+" + name for name in wanted))
-    except OSError:
-        return None
-    return place
+    offered = (parent / "cgroup.controllers").read_text().split()
+    wanted: list[str] = [name for name in ("memory", "pids", "cpu") if name in offered]
+    given = (parent / "cgroup.subtree_control").read_text().split()
+    if not {"memory", "pids"} <= set(wanted):
+        raise OSError(errno.ENOTSUP, "memory or pids not offered")
+    if not set(wanted) <= set(given):
+        if (parent / "cgroup.type").exists():
+            if not (parent.is_mount() or _delegated(parent)):
+                raise OSError(errno.EPERM, "the group is not ours")
+            (parent / _LEAF).mkdir(exist_ok=True)
+            for pid in (parent / "cgroup.procs").read_text().split():
+                (parent / _LEAF / "cgroup.procs").write_text(pid)
+        (parent / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in wanted))
+    return wanted
+
+
+def _delegated(place: Path) -> bool:
+    """Whether systemd marked the group as handed over."""
+    for name in ("trusted.delegate", "user.delegate"):
+        try:
+            if os.getxattr(place, name) == b"1":
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _own_places(version: int) -> Iterator[tuple[str, Path]]:

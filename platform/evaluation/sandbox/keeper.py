@@ -26,7 +26,9 @@ from evaluation.sandbox.spec import InfrastructureFault
 def main(fd: int) -> None:
     """Serve until the worker closes `fd`: a SOCK_SEQPACKET socket, each message carries one socket."""
     control = socket.socket(fileno=fd)
-    greeting, rest = control.recv(1 << 16), b""
+    greeting = control.recv(1 << 16)
+    if not greeting:
+        return
     size, _, rest = greeting.partition(b"\n")
     while len(rest) < int(size):
         rest += control.recv(1 << 16)

@@ -33,6 +33,9 @@ def base_arguments(python: Path) -> list[str]:
     arguments += ["--ro-bind", str(python), "/opt/python"]
     # /proc/sys again, read-only: where the kernel uid were 0 it would be the host's settings.
     arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+    for name in ("cmdline", "keys"):
+        if Path("/proc", name).exists():
+            arguments += ["--ro-bind", str(python / "etc/empty"), f"/proc/{name}"]
     arguments += ["--perms", "1777", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 (inside)
     arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 (inside)
     return arguments
@@ -69,5 +72,6 @@ ETC_FILES = {
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
     "hostname": "sandbox\n",
+    "empty": "",
 }
 ETC_MOUNT_POINTS = {"ld.so.cache": "file", "alternatives": "dir", "fonts": "dir"}

@@ -27,7 +27,7 @@ from evaluation.sandbox.spec import MIB, Ending, GradeSpec, InfrastructureFault,
 
 _PROBES = Path(__file__).parent / "probes"
 _LIMITS = Limits(
-    seconds=5,
+    seconds=20,
     memory_bytes=192 * MIB,
     pids=24,
     workspace_bytes=16 * MIB,
@@ -47,7 +47,7 @@ _AGENT_VARIABLES = (
     "BUDGET_STEPS",
     "BUDGET_TOKENS",
 )
-_DEADLINE = 0.5
+_DEADLINES = (0.5, 4.0)  # seconds; the second where a busy host did not start the command in the first
 _TMP, _SHM = "/tmp", "/dev/shm"  # noqa: S108 (inside)
 # Calls whose arguments of zero do nothing where they are allowed; the filter must answer first.
 _CALLS = """
@@ -193,7 +193,7 @@ class _Bench:
         self.settings = settings | {"calls": seccomp.numbers(_CALLS.split())}
         self.memory_of_all = "memory" in backend.keeper().label
 
-    def _episode(self, *command: str, budget: float = 5.0) -> Outcome:
+    def _episode(self, *command: str, budget: float = 20.0) -> Outcome:
         spec = RunSpec(
             opaque_id="selftest",
             command=command,
@@ -208,7 +208,7 @@ class _Bench:
         )
         return self.backend.run_episode(spec, self.work)
 
-    def _limit(self, *arguments: str, budget: float = 5.0) -> tuple[Outcome, dict[str, object]]:
+    def _limit(self, *arguments: str, budget: float = 20.0) -> tuple[Outcome, dict[str, object]]:
         """Run limits.py; its figures merged (lines that are no JSON are skipped)."""
         outcome = self._episode("python3", "/harness/limits.py", *arguments, budget=budget)
         return outcome, _figures(outcome.stdout)
@@ -225,7 +225,7 @@ class _Bench:
         graded = self.backend.run_grader(self._grade_spec(), ("python3", "-I", "-S", "-c", source, grader))
         yield from _answers("grader", graded.reward or b"", graded.stderr)
 
-    def _grade_spec(self, seconds: float = 5.0) -> GradeSpec:
+    def _grade_spec(self, seconds: float = 20.0) -> GradeSpec:
         return GradeSpec(
             rules_json=b"{}",
             snapshot=self.work / "empty.tar",
@@ -278,21 +278,21 @@ class _Bench:
 
         While it runs its real user id is read from outside: inside, bubblewrap's mapping hides it.
         """
-        token = f"lingee-{secrets.token_hex(12)}"
-        with ThreadPoolExecutor(1) as pool:
-            uids = pool.submit(_kernel_uids, token, _DEADLINE)
-            began = time.monotonic()
-            outcome = self._episode("python3", "/harness/limits.py", "deadline", token, budget=_DEADLINE)
-            late = time.monotonic() - began - _DEADLINE
-        gone = not running_with(token)
-        good = (
-            outcome.ending is Ending.BUDGET_EXHAUSTED
-            and token.encode() in outcome.stdout
-            and gone
-            and late < 2
-        )
-        yield _judge("deadline", good, f"{outcome.ending}, gone {gone}, {late:.2f} s late")
-        seen = uids.result()
+        good, detail, seen = False, "", set[str]()
+        for budget in _DEADLINES:
+            token = f"lingee-{secrets.token_hex(12)}"
+            with ThreadPoolExecutor(1) as pool:
+                uids = pool.submit(_kernel_uids, token, budget)
+                began = time.monotonic()
+                outcome = self._episode("python3", "/harness/limits.py", "deadline", token, budget=budget)
+                late = time.monotonic() - began - budget
+            seen = uids.result()
+            gone = not running_with(token)
+            good = outcome.ending is Ending.BUDGET_EXHAUSTED and bool(seen) and gone and late < 2
+            detail = f"{outcome.ending}, gone {gone}, {late:.2f} s late"
+            if seen or not gone:
+                break
+        yield _judge("deadline", good, detail)
         yield _judge("kernel_uid", bool(seen) and "0" not in seen, f"uids {sorted(seen)}")
 
     def grader_limits(self) -> Iterator[Probe]:
@@ -300,7 +300,7 @@ class _Bench:
         source = (_PROBES / "limits.py").read_text()
         base = ("python3", "-I", "-S", "-c", source)
         token = f"lingee-{secrets.token_hex(12)}"
-        graded = self.backend.run_grader(self._grade_spec(_DEADLINE), (*base, "deadline", token))
+        graded = self.backend.run_grader(self._grade_spec(_DEADLINES[0]), (*base, "deadline", token))
         good = graded.fault == "grader_overdue" and not running_with(token)
         yield _judge("deadline", good, str(graded.fault), where="grader")
         if self.memory_of_all:

@@ -226,6 +226,7 @@ def files_of_the_host() -> list[str]:
     absent += ["/dev/vda", "/dev/kvm", "/dev/fuse", "/dev/net/tun", *SETTINGS["absent"]]
     absent += ["/harness/../work", "/workspace/../root"]
     there = [path for path in absent if os.path.exists(path)]
+    there += [path for path in ("/proc/cmdline", "/proc/keys") if os.path.exists(path) and open(path).read()]
     homes = [f"/home/{name}" for name in os.listdir("/home")] if os.path.isdir("/home") else []
     return there + [path for path in homes if path != "/home/agent"]
 
