@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import tarfile
@@ -223,8 +224,7 @@ def test_what_passes_unpacks_inside_its_folder(rows: list[tuple[str, bytes, str,
     data = pack(entries)
     try:
         inspect(io.BytesIO(data))
-    except Finding as refused:
-        assert refused.code
+    except Finding:
         return
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "outer", "tree")
@@ -243,7 +243,5 @@ def test_noise_is_refused_never_a_failure(noise: bytes, at: int) -> None:
     raw = bytearray(tar([entry("harness.toml", manifest()), entry("a", b"1")]))
     raw[at : at + len(noise)] = noise
     for data in (noise, b"\x1f\x8b\x08" + noise, gzip.compress(noise), gzip.compress(bytes(raw))):
-        try:
+        with contextlib.suppress(Finding):
             inspect(io.BytesIO(data))
-        except Finding as refused:
-            assert refused.code
