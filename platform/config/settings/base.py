@@ -1,7 +1,6 @@
 """Settings common to every place the platform runs in. What differs is in local, test and production."""
 
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +78,7 @@ INSTALLED_APPS = [
     "django_structlog",
     "rules",
     "config",
-    *(app for app in LOCAL_APPS if find_spec(app)),
+    *LOCAL_APPS,
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
