@@ -7,6 +7,7 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import services
 from submissions.models import Harness, HarnessVersion, Slot, Submission, Upload
+from submissions.services.quarantine import PART_BYTES
 from tests.submissions import world
 from tests.submissions.bundles import bundle, card, entry, manifest, pack, sha256
 from tests.submissions.test_submit import send
@@ -50,11 +52,25 @@ def uploaded(vendor: Vendor, version: HarnessVersion, data: bytes, sent: bytes) 
 
 @pytest.mark.case("G21")
 def test_a_truncated_upload(vendor: Vendor, harness: Harness) -> None:
-    version, data = vendor.version(harness), bundle()
-    clear(uploaded(vendor, version, data, data[:-7]), 422, "upload_truncated")
+    """Two parts declared, the second one never sent."""
+    version, data = vendor.version(harness), bytes(PART_BYTES + 100)
+    upload = opened(vendor, version, data).body
+    assert [part["size"] for part in upload["parts"]] == [PART_BYTES, 100]
+    tags = send(upload["parts"][:1], data)
+    clear(vendor.api.post(f"uploads/{upload['id']}/complete", {"parts": tags}), 422, "upload_truncated")
     row = Upload.objects.get()
     assert (row.state, row.failure) == ("failed", "upload_truncated")
     assert row.removed_at is not None
+
+
+@pytest.mark.case("S27")
+def test_a_part_is_as_long_as_declared_or_refused_by_the_store(vendor: Vendor, harness: Harness) -> None:
+    data = bundle()
+    (part,) = opened(vendor, vendor.version(harness), data).body["parts"]
+    assert "content-length" in part["url"]
+    for wrong in (data[:-1], data + b"x"):
+        assert httpx.put(part["url"], content=wrong).status_code == 403
+    assert httpx.put(part["url"], content=data).status_code == 200
 
 
 @pytest.mark.case("S28")
@@ -161,7 +177,7 @@ def test_a_foreign_id_is_like_one_that_does_not_exist(
         ("POST", f"harnesses/{foreign.harness_version.harness_id}/versions"),
         (
             "GET",
-            f"versions/{foreign.harness_version_id}" if False else f"versions/{foreign.harness_version.id}",
+            f"versions/{foreign.harness_version.id}",
         ),
         ("GET", f"uploads/{foreign.upload.id}"),
         ("DELETE", f"uploads/{foreign.upload.id}"),
@@ -240,7 +256,7 @@ def test_a_token_of_other_scope_or_harness(
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
-        (b"", 400, "malformed_json"),
+        (b"", 422, "invalid_field"),
         (b"{", 400, "malformed_json"),
         (b"\xff", 400, "malformed_json"),
         (b'{"name": "a\\u0000"}', 400, "malformed_json"),
