@@ -61,7 +61,11 @@ def lease() -> timedelta:
 
 
 def claim_execution(worker: str) -> Claim | None:
-    """Take the next episode to execute, fairly across runs; None where nothing is to be had."""
+    """Take the next episode to execute, fairly across runs; None where nothing is to be had.
+
+    Within a run first attempts go before further ones, so that an episode that takes its worker down cannot hold
+    up the others.
+    """
     for run_id in runs_to_serve():
         with transaction.atomic():
             claim = _take_execution(run_id, worker)
@@ -78,7 +82,7 @@ def _take_execution(run_id: UUID, worker: str) -> Claim | None:
         WITH picked AS (
           SELECT id FROM evaluation_episode
           WHERE run_id = %(run)s AND state = 'ready' AND (not_before IS NULL OR not_before <= %(now)s)
-          ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED),
+          ORDER BY attempts, position LIMIT 1 FOR UPDATE SKIP LOCKED),
         taken AS (
           UPDATE evaluation_episode e SET state = 'leased', fence = e.fence + 1, attempts = e.attempts + 1,
             worker = %(worker)s, lease_until = %(until)s

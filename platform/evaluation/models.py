@@ -124,7 +124,7 @@ class Episode(models.Model):
             models.UniqueConstraint(fields=["run", "task", "run_index"], name="episode_once"),
         ]
         indexes = [
-            models.Index(fields=["run", "position"], name="episode_ready", condition=Q(state="ready")),
+            models.Index(fields=["run", "attempts", "position"], name="episode_ready", condition=Q(state="ready")),
             models.Index(fields=["run", "position"], name="episode_executed", condition=Q(state="executed")),
             models.Index(
                 fields=["lease_until"], name="episode_leased", condition=Q(state__in=("leased", "grading"))

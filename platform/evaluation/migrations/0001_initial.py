@@ -171,7 +171,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='episode',
-            index=models.Index(condition=models.Q(('state', 'ready')), fields=['run', 'position'], name='episode_ready'),
+            index=models.Index(condition=models.Q(('state', 'ready')), fields=['run', 'attempts', 'position'], name='episode_ready'),
         ),
         migrations.AddIndex(
             model_name='episode',

@@ -91,9 +91,8 @@ class Box:
 
     def run(self, arguments: list[str], command: tuple[str, ...], seconds: float, streams: Streams) -> Ended:
         """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
-        began = time.monotonic()
         oom_before = self.group.oom_kills() if self.group else 0
-        run = _Run(self, *self._spawn(arguments, command), began, began + seconds, streams)
+        run = _Run(self, *self._spawn(arguments, command), time.monotonic(), seconds, streams)
         try:
             run.wait()
         finally:
@@ -103,7 +102,12 @@ class Box:
         if run.exit_code is None and not run.overdue and not out_of_memory:
             said = bytes(streams.err.kept[-500:]).decode("utf-8", "backslashreplace")
             raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
-        return Ended(None if run.overdue else run.exit_code, run.overdue, run.ended - began, out_of_memory)
+        return Ended(
+            None if run.overdue else run.exit_code,
+            run.overdue,
+            max(0.0, run.ended - run.began),
+            out_of_memory,
+        )
 
     def _spawn(self, arguments: list[str], command: tuple[str, ...]) -> tuple[int, dict[int, str]]:
         """Fork and exec the tool; returns its process id and our ends of its pipes by role."""
@@ -176,9 +180,10 @@ class _Run:
     box: Box
     pid: int
     pipes: dict[int, str]
-    began: float
-    deadline: float
+    spawned: float
+    seconds: float
     streams: Streams
+    began: float = 0.0
     status: bytearray = field(default_factory=bytearray)
     init: int | None = None
     init_fd: int | None = None
@@ -188,7 +193,10 @@ class _Run:
     ended: float = 0.0
 
     def wait(self) -> None:
-        """Drain until the tool has ended and its pipes are empty, or the deadline passes."""
+        """Drain until the tool has ended and its pipes are empty, or the deadline passes.
+
+        The harness's clock starts when PID 1 exists; up to then the tool has a time of its own.
+        """
         self.tool_fd = os.pidfd_open(self.pid)
         poll = select.poll()
         for fd in (*self.pipes, self.tool_fd, self.box.watch):
@@ -196,11 +204,10 @@ class _Run:
         running = True
         while running:
             now = time.monotonic()
-            until = self.deadline if self.init else min(self.deadline, self.began + START_SECONDS)
-            if now >= until:
-                self._expire(now)
+            until = self.began + self.seconds if self.init else self.spawned + START_SECONDS
+            if now >= until and self._expired(now):
                 return
-            for fd, _ in poll.poll(max(1, int((until - now) * 1000))):
+            for fd, _ in poll.poll(max(10, int((until - now) * 1000))):
                 if fd == self.box.watch:
                     raise Cancelled
                 if fd == self.tool_fd:
@@ -209,12 +216,13 @@ class _Run:
                     poll.unregister(fd)
         self.ended = time.monotonic()
 
-    def _expire(self, now: float) -> None:
-        """Time is up: the harness's fault only if its command was in fact running."""
+    def _expired(self, now: float) -> bool:
+        """Time is up: the harness's fault only if its command is in fact running, else ours, some time later."""
         self.ended = now
-        if self.init is None or not _has_children(self.init):
+        self.overdue = self.init is not None and _has_children(self.init)
+        if not self.overdue and now >= self.spawned + START_SECONDS:
             raise SandboxStartFailed("the sandbox tool did not start the command in time")
-        self.overdue = True
+        return self.overdue
 
     def _drain(self, fd: int) -> bool:
         """Read once from a pipe; False at its end."""
@@ -234,6 +242,7 @@ class _Run:
             facts = json.loads(line)
             if "child-pid" in facts:
                 self.init = int(facts["child-pid"])
+                self.began = time.monotonic()
                 try:
                     self.init_fd = os.pidfd_open(self.init)
                 except ProcessLookupError:
