@@ -22,6 +22,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--acceptance", default=None, help="only tests that carry this line")
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Bytes are named by their argument: archives carry the second they were made in, and workers must agree."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep what carries the wanted line."""
     wanted = config.getoption("--acceptance")
