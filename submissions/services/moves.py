@@ -18,7 +18,7 @@ from submissions.services import slots
 def locked(submission_id: UUID) -> Submission:
     """The submission under a row lock; call inside a transaction. Raises Submission.DoesNotExist."""
     rows = Submission.objects.select_for_update(of=("self",))
-    related = ("organisation", "harness_version__harness", "task_set", "upload", "slot", "package")
+    related = ("organisation", "harness_version__harness", "task_set", "upload", "slot")
     return rows.select_related(*related).get(pk=submission_id)
 
 

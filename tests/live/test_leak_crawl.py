@@ -1,0 +1,263 @@
+"""After a full run over a bank full of canaries, with a harness that shouts what it reads: nothing held out is outside.
+
+The crawl visits every address of the vendor site as an anonymous visitor, as the vendor, as another vendor and as
+the vendor's CI token, in both languages, with every method, and by following links. A new address that the tables
+here do not name fails the test: say what it takes, and it is crawled too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+
+from tests.live.conftest import import_bank
+from tests.live.crawl import (
+    LANGUAGES,
+    Answer,
+    Visitor,
+    addresses,
+    every_method,
+    follow_links,
+    name_of,
+    session_of,
+)
+
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
+
+CANARY = "zqcanaryxv"
+NOTHING: dict[str, str] = {}
+UNKNOWN = "01900000-0000-7000-8000-000000000000"
+
+FREE = """
+api-health api-harnesses api-uploads api-submissions api-quota api-task-sets api-problems api-openapi api-nothing
+overview rules public_tasks problems time_zone home harnesses new_harness submissions new_submission tokens new_token
+suspended organisation
+""".split()
+"""Addresses that take nothing."""
+
+LIBRARY = re.compile(r"^(account_|mfa_)")
+"""Pages of the library that signs people in: crawled without arguments; those with a key are about that key only."""
+
+
+def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
+    """By name of address: the arguments to visit it with, the vendor's own objects and all held-out task ids."""
+    submissions = [str(found) for found in scene.submissions]
+    one_each = {
+        "api-harness": ("harness_id", [scene.harness]),
+        "api-versions": ("harness_id", [scene.harness]),
+        "api-version": ("version_id", [scene.version]),
+        "api-upload": ("upload_id", [scene.upload]),
+        "api-upload-complete": ("upload_id", [scene.upload]),
+        "api-problem": ("code", ["cooldown", "no-such-code", scene.held_out[0]]),
+        "problem": ("code", ["cooldown", scene.held_out[0]]),
+        "harness": ("harness", [scene.harness]),
+        "new_version": ("harness", [scene.harness]),
+        "version": ("version", [scene.version]),
+        "card_document": ("version", [scene.version]),
+        "confirm": ("upload", [scene.upload]),
+        "revoke_token": ("token", [UNKNOWN]),
+    }
+    for name in ("api-submission", "api-submission-cancel", "api-submission-choice", "api-preflight", "api-result"):
+        one_each[name] = ("submission_id", submissions)
+    for name in ("submission", "result", "cancel", "choice", "consent", "preflight"):
+        one_each[name] = ("submission", submissions)
+    found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
+    found["api-schema"] = [{"name": "harness-card", "number": "1"}, {"name": "harness-toml", "number": "1"}]
+    tasks = [scene.public[0], *scene.held_out[:3]]
+    found["public_task"] = [{"version": scene.label, "slug": task} for task in tasks]
+    found["preflight_run"] = [{"submission": submissions[0], "task": task, "index": "0"} for task in tasks]
+    return found
+
+
+@dataclass
+class Site:
+    """The running site after the full run, and what must not be found in it."""
+
+    scene: SimpleNamespace
+    visitors: list[Visitor]
+    forbidden: list[str]
+    state_dir: Path
+    redis_url: str
+    results: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def imported(servers: Any, django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    """A fresh database with a mini bank that carries canaries."""
+    from django.db import connections
+
+    from benchmark.synthetic import generate
+
+    bank = tmp_path_factory.mktemp("canaries") / "mini"
+    generate(bank, version="2026.1-mini", seed=20261101, size="mini", canary=CANARY)
+    with django_db_blocker.unblock():
+        connections.close_all()
+        servers.renew_database()
+        yield import_bank(bank)
+        connections.close_all()
+        servers.renew_database()
+
+
+@pytest.fixture(scope="module")
+def site(make_fleet: Callable[..., Any], servers: Any, imported: Any) -> Site:
+    from config.site.stage import free_port
+    from tests.live.vendors import SHOUTING, submit_over_http, vendor
+
+    fleet = make_fleet()
+    port = free_port()
+    fleet.supervisor.start(fleet.processes.web(f"127.0.0.1:{port}"))
+    address = f"http://127.0.0.1:{port}"
+    one, other = vendor("One"), vendor("Other")
+    scene = submit_over_http(address, one, imported, SHOUTING, wait=fleet.supervisor.wait)
+    visitors = [
+        Visitor("anonymous", address),
+        Visitor("vendor", address, cookies=session_of(one.user)),
+        Visitor("other vendor", address, cookies=session_of(other.user)),
+        Visitor("CI token", address, headers={"Authorization": f"Bearer {one.secret}"}),
+        Visitor("other CI token", address, headers={"Authorization": f"Bearer {other.secret}"}),
+    ]
+    return Site(scene, visitors, forbidden(scene), servers.state_dir, servers.redis_url, scene.result)
+
+
+def forbidden(scene: SimpleNamespace) -> list[str]:
+    """Canaries, held-out task ids, and figures and ids of single held-out attempts."""
+    from evaluation.models import Attempt, EvaluationRun
+
+    kinds = (EvaluationRun.Kind.HELD_OUT, EvaluationRun.Kind.CANARY)
+    attempts = list(Attempt.objects.filter(episode__run__kind__in=kinds))
+    assert len(attempts) >= len(scene.held_out)
+    found = [CANARY, *scene.held_out]
+    for attempt in attempts:
+        found += [str(attempt.id), attempt.id.hex, attempt.artefact_sha256, attempt.artefact_key]
+        found += [f"{attempt.seconds:.3f}"] if attempt.seconds and attempt.seconds >= 1 else []
+    assert any(text.startswith("3.7") or float(text) > 1 for text in found if re.fullmatch(r"\d+\.\d{3}", text))
+    return found
+
+
+def crawl(site: Site) -> Iterator[Answer]:
+    table = arguments(site.scene)
+    for name, pattern in addresses():
+        for path in paths_of(name, pattern, table):
+            for visitor in site.visitors:
+                yield from every_method(visitor, path)
+    for visitor in site.visitors:
+        starts = [f"/{language}{path}" for language in LANGUAGES for path in ("/", "/v/", "/rules/")]
+        yield from follow_links(visitor, starts)
+    for visitor in site.visitors:
+        for path in ("/robots.txt", "/favicon.ico", "/metrics", "/admin/", "/en/console/", "/static/", "/api/", "/en/x/"):
+            yield visitor.ask("GET", path)
+
+
+def paths_of(name: str, pattern: str, table: dict[str, list[dict[str, str]]]) -> list[str]:
+    takes = re.findall(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>", pattern)
+    if LIBRARY.match(name):
+        return [] if takes else [f"/{language}/{pattern.partition('/')[2]}" for language in LANGUAGES]
+    if name in FREE:
+        filled = [pattern.replace("^", "no/such/thing")]
+    else:
+        filled = [re.sub(r"<(?:\w+:)?(\w+)>", lambda found, row=row: row[found[1]], pattern) for row in table[name]]
+    if not pattern.startswith(LANGUAGES):
+        return [f"/{path}" for path in filled]
+    return [f"/{language}/{path.partition('/')[2]}" for language in LANGUAGES for path in filled]
+
+
+def test_no_address_is_outside_the_crawl(site: Site) -> None:
+    known = {*FREE, *arguments(site.scene)}
+    unknown = {name for name, _ in addresses() if name not in known and not LIBRARY.match(name)}
+    assert not unknown, "new addresses: add them to the tables of this module"
+
+
+@pytest.mark.acceptance("main-job:6")
+@pytest.mark.case("G31")
+@pytest.mark.case("G33")
+def test_nothing_held_out_is_found_anywhere(site: Site) -> None:
+    leaks, seen, broken = [], set(), []
+    for answer in crawl(site):
+        seen.add(name_of(answer.address))
+        if answer.status >= 500:
+            broken.append((answer.visitor, answer.method, answer.address, answer.status))
+        words = (word for word in site.forbidden if word in answer.text)
+        # An address that names a held-out task is echoed by nobody but the asker's own request line.
+        leaks += [(answer.visitor, answer.method, answer.address, word) for word in words if word not in answer.address]
+    assert not leaks
+    assert not broken
+    expected = {name for name, _ in addresses() if not LIBRARY.match(name)}
+    assert not expected - seen - {"api-nothing"}
+
+
+@pytest.mark.case("G31")
+def test_every_value_is_on_the_grid_and_nothing_else_is_there(site: Site) -> None:
+    result = site.results
+    assert set(result) == {
+        *("submission", "domains", "enterprise", "coverage", "complete", "episodes", "released_at", "policy"),
+        "versions",
+    }
+    for row in [*result["domains"].values(), result["enterprise"]]:
+        assert set(row) == {"value", "h", "status"}
+        assert isinstance(row["value"], int)
+        assert isinstance(row["h"], int)
+    assert set(result["domains"]) == {"general", "finance", "supply_chain", "manufacturing"}
+
+
+@pytest.mark.acceptance("main-job:6")
+@pytest.mark.case("G32")
+def test_anothers_object_and_none_at_all_are_the_same_404(site: Site) -> None:
+    others = [visitor for visitor in site.visitors if visitor.name.startswith("other")]
+    table = arguments(site.scene)
+    for name, rows in table.items():
+        if name in ("api-schema", "api-problem", "problem", "public_task", "revoke_token"):
+            continue
+        pattern = next(pattern for found, pattern in addresses() if found == name)
+        row = rows[0]
+        nobody = {**row, next(iter(row)): UNKNOWN}
+        for visitor in others:
+            for path, missing in zip(
+                paths_of(name, pattern, {name: [row]}), paths_of(name, pattern, {name: [nobody]}), strict=True
+            ):
+                for method in ("GET", "POST"):
+                    theirs, none = visitor.ask(method, path, json={}), visitor.ask(method, missing, json={})
+                    assert theirs.status == none.status, (visitor.name, method, path)
+                    assert plain(theirs.text) == plain(none.text), (visitor.name, method, path)
+
+
+def plain(text: str) -> str:
+    """An answer without what differs from request to request: ids, times, tokens, lengths."""
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID", text)
+    text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]+"', "TOKEN", text)
+    return re.sub(r"(?im)^(date|set-cookie|content-length|x-request-id|etag|server-timing): .*$", "", text)
+
+
+@pytest.mark.acceptance("main-job:6")
+@pytest.mark.case("S41")
+def test_logs_redis_and_mail_hold_no_canary(site: Site) -> None:
+    client = redis.Redis.from_url(site.redis_url)
+    for key in client.scan_iter("*"):
+        assert CANARY.encode() not in key + (client.dump(key) or b"")
+    for path in (site.state_dir / "log").glob("*.log"):
+        text = path.read_text(errors="replace")
+        assert CANARY not in text, path.name
+        assert not [task for task in site.scene.held_out if task in text], path.name
+
+
+def test_the_run_was_worth_crawling(site: Site) -> None:
+    """The harness shouted: its output, artefacts and failures carry canaries inside the walls."""
+    from evaluation import artefacts, packages
+    from evaluation.models import Attempt, EvaluationRun
+
+    attempts = Attempt.objects.filter(episode__run__kind=EvaluationRun.Kind.HELD_OUT)
+    package = EvaluationRun.objects.filter(kind=EvaluationRun.Kind.HELD_OUT).first().package  # type: ignore[union-attr]
+    shouted = 0
+    for attempt in attempts:
+        left = artefacts.unbundle(packages.load_artefacts(package, attempt.artefact_key))
+        shouted += CANARY.encode() in left.stdout + left.stderr + (left.reply or b"") + left.snapshot
+    assert shouted >= len(attempts) // 2
+    assert len(set(attempts.values_list("ending", flat=True))) >= 2
+    assert json.dumps(site.results)

@@ -1,0 +1,89 @@
+"""Vendors for tests: people with a verified organisation and a token, and what they do over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from allauth.account.models import EmailAddress
+
+from accounts import services
+from accounts.models import ApiToken, Organisation, User
+from benchmark.models import TaskSetVersion
+from config.site.ci_job import Job, bundle
+from tests.factories import BY
+from tests.live.fleet import HARNESSES
+
+SHOUTING = HARNESSES / "noisy"
+
+
+@dataclass(frozen=True)
+class Vendor:
+    user: User
+    organisation: Organisation
+    secret: str
+
+
+def vendor(name: str) -> Vendor:
+    """A verified organisation with one member and a token of all scopes."""
+    user = services.create_user(f"{name.lower()}@vendor.invalid", "a long password 1", by=BY, name=name)
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    organisation = services.create_organisation(f"Vendor {name}", owner=user, by=BY)
+    services.verify_organisation(organisation, by=BY)
+    scopes = list(ApiToken.Scope.values)
+    _, secret = services.issue_token(user, organisation, name="CI", scopes=scopes, by=BY)
+    return Vendor(user, organisation, secret)
+
+
+def submit_over_http(
+    address: str, who: Vendor, task_set: TaskSetVersion, folder: Path, *, wait: Callable[[float], object]
+) -> SimpleNamespace:
+    """Register, upload and submit a sample harness, follow it to its result; then one that intake rejects."""
+    job = Job(address, who.secret, wait=wait)
+    assert wait_for_web(job, wait)
+    card = json.loads((folder / "card.json").read_text())
+    version = job.register(folder.name, folder.name, "0.3.1", card)
+    upload = job.upload(version, bundle(folder, "0.3.1"))
+    submission = job.submit(version, upload, task_set.label)["id"]
+    job.follow(submission, lambda state, done: None)
+    rejected = _rejected(job, folder, card, task_set)
+    groups = {
+        group: list(task_set.tasks.filter(group=group).order_by("slug").values_list("slug", flat=True))
+        for group in ("public", "held_out")
+    }
+    harness = job.ask("GET", "harnesses")["harnesses"][0]["id"]
+    return SimpleNamespace(
+        label=task_set.label,
+        harness=harness,
+        version=version,
+        upload=upload,
+        submissions=[submission, rejected],
+        result=job.result(submission),
+        job=job,
+        **groups,
+    )
+
+
+def _rejected(job: Job, folder: Path, card: dict[str, Any], task_set: TaskSetVersion) -> str:
+    harness = job.ask("GET", "harnesses")["harnesses"][0]["id"]
+    made = job.post(f"harnesses/{harness}/versions", {"version": "0.3.2", "card": card})
+    upload = job.upload(made["id"], bundle(folder, "9.9.9"))
+    return str(job.submit(made["id"], upload, task_set.label)["id"])
+
+
+def wait_for_web(job: Job, wait: Callable[[float], object]) -> bool:
+    """Whether the site answers within a minute."""
+    import httpx
+
+    for _ in range(240):
+        try:
+            job.ask("GET", "health")
+        except httpx.TransportError:
+            wait(0.25)
+        else:
+            return True
+    return False
