@@ -19,6 +19,7 @@ from submissions.models.registry import NAME_PATTERN, VERSION_PATTERN
 class HarnessForm(forms.Form):
     name = forms.RegexField(
         NAME_PATTERN,
+        strip=True,
         label=_("Name"),
         max_length=63,
         help_text=_(
@@ -40,6 +41,7 @@ class HarnessForm(forms.Form):
 class VersionForm(forms.Form):
     version = forms.RegexField(
         VERSION_PATTERN,
+        strip=True,
         label=_("Version"),
         max_length=64,
         help_text=_("What “version” in harness.toml says, for instance 0.3.1. New for this harness."),

@@ -52,7 +52,9 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def tightest(card: QuotaCard) -> Counter:
     """The counter of uses that leaves least: the one whose numbers head the card."""
-    uses = [counter for counter in card.window.counters if counter.rule in (Rule.LINE, Rule.LINEAGE, Rule.ACCOUNT)]
+    uses = [
+        counter for counter in card.window.counters if counter.rule in (Rule.LINE, Rule.LINEAGE, Rule.ACCOUNT)
+    ]
     return min(uses, key=lambda counter: counter.remaining)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -17,6 +18,11 @@ from submissions.problems import Refusal
 def actor(request: HttpRequest) -> Actor:
     """The person of this request, acting for their organisation."""
     return actor_for(signed_in(request), channel="web", organisation=membership_in(request).organisation)
+
+
+def form_status(form: BaseForm) -> int:
+    """200 for an empty form, 422 for one that was sent and could not be taken."""
+    return 422 if form.is_bound else 200
 
 
 def refused_page(

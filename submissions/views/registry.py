@@ -19,7 +19,7 @@ from submissions.cardform import CardForm, described
 from submissions.forms import CardDocumentForm, HarnessForm, VersionForm
 from submissions.models import Harness
 from submissions.problems import Refused
-from submissions.views.common import actor, refused_page
+from submissions.views.common import actor, form_status, refused_page
 
 
 @require_safe
@@ -41,7 +41,7 @@ def new_harness(request: HttpRequest) -> HttpResponse:
         except Refused as refused:
             return refused_page(request, "submissions/harness_new.html", {"form": form}, refused.refusal)
         return redirect("submissions:harness", harness.id)
-    return render(request, "submissions/harness_new.html", {"form": form})
+    return render(request, "submissions/harness_new.html", {"form": form}, status=form_status(form))
 
 
 @require_safe
@@ -89,7 +89,7 @@ def _by_form(request: HttpRequest, harness: Harness) -> HttpResponse:
             card_form.blame([(error.path, error.message) for error in refused.refusal.errors])
             return refused_page(request, "submissions/version_new.html", context, refused.refusal)
         return redirect("submissions:version", added.id)
-    return render(request, "submissions/version_new.html", context, status=422 if sent is not None else 200)
+    return render(request, "submissions/version_new.html", context, status=form_status(form))
 
 
 def _by_document(request: HttpRequest, harness: Harness) -> HttpResponse:

@@ -16,6 +16,7 @@ from accounts.queries import tokens_of
 from accounts.views import membership_in, signed_in
 from config import clock
 from submissions.models import Harness
+from submissions.views.common import form_status
 
 
 def token_state(token: ApiToken) -> str:
@@ -61,7 +62,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
             lifetime=form.lifetime(),
         )
         return render(request, "submissions/token_created.html", {"token": token, "secret": secret})
-    return render(request, "submissions/token_new.html", {"form": form})
+    return render(request, "submissions/token_new.html", {"form": form}, status=form_status(form))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,0 +1,116 @@
+"""The staff pages: only for staff, only in the console's own process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts import services as accounts
+from accounts.models import Organisation
+from benchmark.models import TaskSetVersion
+from config import clock
+from evaluation.models import WorkerReport
+from tests.pages import site
+from tests.pages.site import signed_in
+from tests.submissions import world
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("console/submissions/", "console/organisations/", "console/workers/")
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    return signed_in(accounts.create_user("staff@lingee.invalid", None, by=site.BY, staff=True))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", PAGES)
+def test_only_staff_come_in(client: Client, staff: Client, vendor: world.Vendor, path: str) -> None:
+    assert staff.get(f"/en/{path}").status_code == 200
+    assert staff.get(f"/zh-hans/{path}").status_code == 200
+    assert signed_in(vendor.user).get(f"/en/{path}").status_code == 404
+    assert client.get(f"/en/{path}").status_code == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", PAGES)
+def test_no_other_process_serves_them(staff: Client, settings: Any, path: str) -> None:
+    settings.LINGEE_ROLE = "web"
+    assert staff.get(f"/en/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(("role", "mounted"), [("web", "False"), ("console", "True")])
+def test_the_address_exists_in_the_console_only(role: str, mounted: str) -> None:
+    code = (
+        "import django; django.setup()\n"
+        "from django.urls import resolve, Resolver404\n"
+        "try: resolve('/zh-hans/console/submissions/'); print(True)\n"
+        "except Resolver404: print(False)\n"
+    )
+    environment = {
+        **os.environ,
+        "LINGEE_ROLE": role,
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
+        "DJANGO_SETTINGS_MODULE": "config.settings.test",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.strip() == mounted, done.stderr
+
+
+@pytest.mark.django_db
+def test_running_submissions_show_what_they_wait_for(
+    staff: Client, vendor: world.Vendor, version: TaskSetVersion
+) -> None:
+    found = site.moved(site.submission(vendor, version), *site.TO_RUNNING)
+    text = staff.get("/en/console/submissions/").content.decode()
+    assert str(found.id) in text
+    assert vendor.organisation.name in text
+    assert "waiting for a worker" in text
+
+
+@pytest.mark.django_db
+def test_staff_verify_an_organisation_on_a_page_of_its_own(staff: Client) -> None:
+    new = world.vendor(verified=False)
+    assert new.organisation.name in staff.get("/en/console/organisations/").content.decode()
+    path = f"/en/console/organisations/{new.organisation.id}/verify/"
+    page = staff.get(path).content.decode()
+    assert "organisation.verified" in page
+    assert new.user.email in page
+    assert Organisation.objects.get(pk=new.organisation.pk).state == "under_review"
+    staff.post(path)
+    assert Organisation.objects.get(pk=new.organisation.pk).is_verified
+    assert staff.get(path).status_code == 404
+
+
+@pytest.mark.django_db
+def test_workers_show_what_they_proved(staff: Client) -> None:
+    probes = [
+        {"name": "no_network", "result": "pass", "detail": "refused"},
+        {"name": "memory", "result": "not_available", "detail": ""},
+    ]
+    WorkerReport.objects.create(
+        worker="execute-1",
+        queue="execute",
+        grade="embedded, not the official root",
+        passed=True,
+        report={"probes": probes},
+        started_at=clock.now(),
+        seen_at=clock.now(),
+    )
+    text = staff.get("/en/console/workers/").content.decode()
+    for words in (
+        "execute-1",
+        "embedded, not the official root",
+        "no_network",
+        "passed",
+        "not available here",
+    ):
+        assert words in text
