@@ -56,14 +56,14 @@ def keeper_of(bench) -> int:
     return bench.backend.keeper().process.pid
 
 
-def footprint(keeper: int) -> dict[str, object]:
+def footprint(keeper: int, folder: Path) -> dict[str, object]:
     """What a leak would show up in: processes, groups, mounts, temporary folders, our descriptors."""
     return {
         "processes": len(psutil.Process().children(recursive=True)),
         "zombies": sum(1 for p in psutil.process_iter(["name", "status"]) if p.info == ZOMBIE),
         "groups": groups(keeper),
         "mounts": Path("/proc/self/mountinfo").read_text().count("\n"),
-        "temporary": {name for name in os.listdir("/tmp") if name.startswith(("lingee", "selftest"))},
+        "temporary": sorted(str(path) for path in folder.rglob("*")),
         "descriptors": len(os.listdir("/proc/self/fd")),
     }
 
@@ -96,10 +96,13 @@ def test_timed_out_runs_leave_nothing(bench, count) -> None:
     code = "import os, time\nos.fork(); os.fork(); open('x','w').write('x'); time.sleep(60)"
     bench.run(code, budget_seconds=0.1)
     keeper = keeper_of(bench)
-    before = footprint(keeper)
+    assert wait_until(lambda: not psutil.Process(keeper).children())
+    before = footprint(keeper, bench.tmp)
     for _ in range(count):
         assert bench.run(code, budget_seconds=0.1).ending is Ending.BUDGET_EXHAUSTED
-    assert wait_until(lambda: footprint(keeper) == before), (before, footprint(keeper))
+    wait_until(lambda: footprint(keeper, bench.tmp) == before)
+    after = footprint(keeper, bench.tmp)
+    assert {name: (before[name], found) for name, found in after.items() if found != before[name]} == {}
 
 
 def _start_stubborn(bench, token: str) -> tuple[threading.Thread, list[BaseException]]:

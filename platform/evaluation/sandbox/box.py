@@ -102,12 +102,8 @@ class Box:
         if run.exit_code is None and not run.overdue and not out_of_memory:
             said = bytes(streams.err.kept[-500:]).decode("utf-8", "backslashreplace")
             raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
-        return Ended(
-            None if run.overdue else run.exit_code,
-            run.overdue,
-            max(0.0, run.ended - run.began),
-            out_of_memory,
-        )
+        spent = max(0.0, run.ended - run.began) if run.began else 0.0
+        return Ended(None if run.overdue else run.exit_code, run.overdue, spent, out_of_memory)
 
     def _spawn(self, arguments: list[str], command: tuple[str, ...]) -> tuple[int, dict[int, str]]:
         """Fork and exec the tool; returns its process id and our ends of its pipes by role."""
@@ -165,7 +161,9 @@ class Box:
         }
         controllers = self.group.dirs if self.group else {}
         if "memory" not in controllers:
-            wanted[resource.RLIMIT_AS] = limits.memory_bytes
+            # Writable private memory; address space alone would stop runtimes that reserve much and use little.
+            wanted[resource.RLIMIT_DATA] = limits.memory_bytes
+            wanted[resource.RLIMIT_AS] = 4 * limits.memory_bytes
         if "pids" not in controllers:
             # Counts in the user namespace of the episode: its own process and the two of the tool.
             wanted[resource.RLIMIT_NPROC] = limits.pids + LAUNCHER_PIDS + (self.host.drop_uid is None)
