@@ -93,7 +93,7 @@ class _Entry(tarfile.TarInfo):
     )
 
     @classmethod
-    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> _Entry:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
         """Where the base class lets an archive end, because a header is damaged or missing, say so."""
         try:
             return super().frombuf(buf, encoding, errors)  # type: ignore[return-value]

@@ -186,7 +186,7 @@ REFUSED: list[Row] = [
         Code.REFUND_NOT_POSSIBLE,
         Fault.REQUEST,
         _("Nothing to return"),
-        _("This use was returned already."),
+        _("This use is not counted: it was returned already, or is only reserved."),
     ),
 ]
 

@@ -1,6 +1,7 @@
 """Reads of submissions, shaped for pages and API. The only place that decides who may see which rows: a member of the
 organisation sees what is the organisation's; everybody else gets NotVisible, the same as for what does not exist."""
 
+from submissions.policies import QuotaWindow
 from submissions.queries.admission import Order, may_submit, order_facts
 from submissions.queries.ledger import (
     QuotaCard,
@@ -46,6 +47,7 @@ __all__ = [
     "PreflightReport",
     "PreflightRun",
     "QuotaCard",
+    "QuotaWindow",
     "StaffRow",
     "TaskSetTerms",
     "charge",

@@ -3,7 +3,7 @@
 from submissions.queries.admission import Order
 from submissions.services.admission import Receipt, submit
 from submissions.services.checking import begin_check, check, finish_check
-from submissions.services.choices import cancel, choose, set_publication_consent
+from submissions.services.choices import cancel, choose, refund, set_publication_consent
 from submissions.services.idempotency import Answer, once
 from submissions.services.moves import move
 from submissions.services.policy import (
@@ -16,7 +16,6 @@ from submissions.services.policy import (
 )
 from submissions.services.progress import advance, advance_run, conclude, pause, resume
 from submissions.services.registry import add_version, register_harness
-from submissions.services.slots import refund
 from submissions.services.sweeping import remove_upload, sweep
 from submissions.services.uploads import (
     Part,

@@ -1,4 +1,4 @@
-"""What a vendor decides about a submission: cancel, the blind choice, consent to publish."""
+"""What people decide about a submission: cancel, the blind choice, consent to publish, the return of a use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.events import Actor
 from submissions import events, tickets
 from submissions.models import Slot, Submission
 from submissions.problems import Code, refuse
-from submissions.services import standing
+from submissions.services import slots, standing
 from submissions.services.moves import locked, move
 
 CHOICES = {
@@ -70,3 +70,18 @@ def set_publication_consent(submission_id: UUID, *, consent: str, by: Actor) -> 
             event = events.PublicationConsentChanged(subject=submission.id, consent=int(given))
             log.append(event, by=by)
     return submission
+
+
+def refund(submission: Submission, *, cause: str, by: Actor, reason: str) -> Slot:
+    """Staff or a ruling returns one counted use, with words that the vendor reads; the cooldown stays as it is.
+
+    Raises Refused: refund_not_possible where it was returned already, so a return never exceeds the limit, or where
+    it is only reserved: a submission that still needs its use is cancelled instead, and gets it back by that.
+    """
+    if not reason.strip():
+        raise ValueError("a return needs a reason in words")
+    with transaction.atomic():
+        locked(submission.pk)
+        if Slot.objects.get(submission=submission).state != Slot.State.CONSUMED:
+            raise refuse(Code.REFUND_NOT_POSSIBLE)
+        return slots.give_back(submission, cause=cause, by=by, reason=reason.strip())

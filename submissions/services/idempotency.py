@@ -56,6 +56,7 @@ def once(
         if record.pk != fresh.pk:
             return _replay(record, digest)
         status, answer = act()
+        answer = _ordered(answer)
         IdempotencyRecord.objects.filter(pk=record.pk).update(status=status, answer=answer)
     return Answer(status, answer)
 
@@ -63,4 +64,11 @@ def once(
 def _replay(record: IdempotencyRecord, digest: str) -> Answer:
     if record.body_digest != digest or record.status is None:
         raise refuse(Code.IDEMPOTENCY_CONFLICT)
-    return Answer(record.status, record.answer, replayed=True)
+    return Answer(record.status, _ordered(record.answer), replayed=True)
+
+
+def _ordered(value: Any) -> Any:
+    """Keys in order, so that a repeated answer is the same to the byte; the database keeps no order of its own."""
+    if isinstance(value, dict):
+        return {name: _ordered(value[name]) for name in sorted(value)}
+    return [_ordered(item) for item in value] if isinstance(value, list) else value

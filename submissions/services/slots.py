@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db import transaction
-
 from accounts.models import Organisation
 from audit import log
 from audit.events import Actor
@@ -76,17 +74,6 @@ def give_back(submission: Submission, *, cause: str, by: Actor, reason: str = ""
     )
     log.append(event, by=by)
     return slot
-
-
-def refund(submission: Submission, *, cause: str, by: Actor, reason: str) -> Slot:
-    """Staff or a ruling returns one use, with words that the vendor reads; the cooldown stays as it is.
-
-    Raises Refused: refund_not_possible where it was returned already, so a return never exceeds the limit.
-    """
-    if not reason.strip():
-        raise ValueError("a return needs a reason in words")
-    with transaction.atomic():
-        return give_back(submission, cause=cause, by=by, reason=reason.strip())
 
 
 def lift_cooldown(submission: Submission, *, cause: str, by: Actor) -> None:
