@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import tarfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,26 +62,6 @@ def unbundle(data: bytes) -> Left:
 def digest(data: bytes) -> str:
     """SHA-256 in hex, for the attempt's row and event."""
     return hashlib.sha256(data).hexdigest()
-
-
-def left_something(outcome: Outcome, snapshot: bytes, workspace: bytes) -> bool:
-    """Whether there is a reply, or a file that was not there at the start or has changed since."""
-    if outcome.reply:
-        return True
-    before = _contents(workspace)
-    return any(before.get(name) != content for name, content in _contents(snapshot).items())
-
-
-def _contents(archive: bytes) -> dict[str, bytes]:
-    """SHA-256 of each regular file by name, a leading "./" aside; empty for an empty archive."""
-    if not archive:
-        return {}
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:*") as opened:
-        files = [entry for entry in opened if entry.isfile()]
-        return {
-            entry.name.removeprefix("./"): hashlib.file_digest(opened.extractfile(entry), "sha256").digest()  # type: ignore[arg-type]
-            for entry in files
-        }
 
 
 def readable(data: bytes, *, most: int) -> str:

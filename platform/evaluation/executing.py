@@ -75,18 +75,14 @@ class Executor:
         run = EvaluationRun.objects.select_related("package", "secret").get(pk=claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         try:
-            spec = self._spec(claim, run)
-            outcome = self._sandbox.run_episode(spec, folder)
+            outcome = self._sandbox.run_episode(self._spec(claim, run), folder)
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
             data = artefacts.bundle(outcome, snapshot)
             key = f"artefacts/{claim.run_id}/{claim.attempt_id}"
             packages.store_artefacts(run.package, key, data)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        # Only a crash asks whether anything was left; reading both archives for every run would be wasted.
-        silent = outcome.ending == Ending.CRASHED and not artefacts.left_something(
-            outcome, snapshot, bytes(spec.workspace_tar)
-        )
+        silent = outcome.ending == Ending.CRASHED and not (outcome.reply or outcome.wrote)
         return _finish(outcome, key, artefacts.digest(data), has_output=not silent)
 
     def _spec(self, claim: Claim, run: EvaluationRun) -> RunSpec:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +17,18 @@ from evaluation.artefacts import Left
 from evaluation.assets import AssetCache
 from evaluation.claims import Claim
 from evaluation.executing import OUR_FAULTS
-from evaluation.models import Attempt, Ending, EvaluationRun, PublicTaskResult, TaskResult
+from evaluation.grader.reward import RewardError, decimal_text, decode
+from evaluation.models import Attempt, EvaluationRun, PublicTaskResult, TaskResult
 from evaluation.sandbox import bubblewrap
 from evaluation.sandbox.spec import GradeSpec, InfrastructureFault
+from scoring.channel import RuleOutcome
+from scoring.run import score_run, with_ending
 
 logger = structlog.get_logger(__name__)
 
-BUDGET_EXHAUSTED = "budget_exhausted"
 LOG_CHARACTERS = 64 * 1024
 """What a preflight page shows of one output stream or reply."""
 GRADING = "tests/grading/"
-
-
-@dataclass(frozen=True)
-class Reward:
-    """The grader's verdict (reward/1). `score` in [0, 1]."""
-
-    score: Decimal
-    success: bool
-    failure_type: str
-    items: list[Any]
 
 
 @dataclass(frozen=True)
@@ -49,30 +39,11 @@ class Graded:
     attempt: Attempt
     task: TaskRevision
     left: Left
-    reward: Reward
+    outcome: RuleOutcome
 
 
 class GraderFault(Exception):
     """The grader itself failed; says nothing about the run."""
-
-
-def read_reward(data: bytes, ending: str) -> Reward:
-    """Parse a reward file; raises GraderFault where it is not one.
-
-    A run that used up a budget and did not succeed failed for that reason, whatever else is missing.
-    """
-    try:
-        found = json.loads(data)
-        score, success = Decimal(found["score"]), found["success"]
-        if found["schema"] != "reward/1" or not isinstance(success, bool) or not 0 <= score <= 1:
-            raise ValueError("not a reward")
-        failure = found["failure_type"] or ""
-        items = list(found["items"])
-    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
-        raise GraderFault("no valid reward") from error
-    if ending == Ending.BUDGET_EXHAUSTED and not success:
-        failure = BUDGET_EXHAUSTED
-    return Reward(score=score, success=success, failure_type=failure, items=items)
 
 
 class Grader:
@@ -94,7 +65,7 @@ class Grader:
         holding.append(claim)
         try:
             self._grade(claim)
-        except (GraderFault, InfrastructureFault, *OUR_FAULTS) as fault:
+        except (GraderFault, RewardError, InfrastructureFault, *OUR_FAULTS) as fault:
             logger.warning("grading_failed", attempt=str(claim.attempt_id), error=type(fault).__name__)
             claims.fail_grading(claim)
         finally:
@@ -109,11 +80,11 @@ class Grader:
         if artefacts.digest(data) != attempt.artefact_sha256:
             raise GraderFault("artefacts differ from their digest")
         left = artefacts.unbundle(data)
-        reward = self._reward(task, left)
-        graded = Graded(run=run, attempt=attempt, task=task, left=left, reward=reward)
+        outcome = self._outcome(task, left)
+        graded = Graded(run=run, attempt=attempt, task=task, left=left, outcome=outcome)
         claims.finish_grading(claim, lambda: self._store(claim, graded))
 
-    def _reward(self, task: TaskRevision, left: Left) -> Reward:
+    def _outcome(self, task: TaskRevision, left: Left) -> RuleOutcome:
         files = self._assets.files(task.grading_pack_id, task.grading_offset, task.grading_size)
         folder = Path(tempfile.mkdtemp(prefix="g-", dir=self._scratch))
         try:
@@ -134,16 +105,26 @@ class Grader:
             shutil.rmtree(folder, ignore_errors=True)
         if outcome.reward is None:
             raise GraderFault(outcome.fault or "no reward")
-        return read_reward(outcome.reward, left.ending["ending"])
+        return decode(outcome.reward)
 
     def _store(self, claim: Claim, graded: Graded) -> None:
-        run, attempt, task, left, reward = graded.run, graded.attempt, graded.task, graded.left, graded.reward
+        run, attempt, task, left, outcome = (
+            graded.run,
+            graded.attempt,
+            graded.task,
+            graded.left,
+            graded.outcome,
+        )
+        found = with_ending(score_run(outcome), left.ending["ending"])
         common: dict[str, Any] = {
-            "score": reward.score,
-            "success": reward.success,
-            "failure_type": reward.failure_type,
+            "score": found.score,
+            "success": found.success,
+            "failure_type": found.failure_type or "",
             "ending": left.ending["ending"],
-            "items": reward.items,
+            "items": [
+                {"id": item.id, "score": decimal_text(item.score), "reason": item.reason.value}
+                for item in outcome.items
+            ],
             "seconds": left.ending["seconds"],
             "grader_version": self._version,
             "graded_at": clock.now(),

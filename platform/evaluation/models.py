@@ -124,7 +124,9 @@ class Episode(models.Model):
             models.UniqueConstraint(fields=["run", "task", "run_index"], name="episode_once"),
         ]
         indexes = [
-            models.Index(fields=["run", "attempts", "position"], name="episode_ready", condition=Q(state="ready")),
+            models.Index(
+                fields=["run", "attempts", "position"], name="episode_ready", condition=Q(state="ready")
+            ),
             models.Index(fields=["run", "position"], name="episode_executed", condition=Q(state="executed")),
             models.Index(
                 fields=["lease_until"], name="episode_leased", condition=Q(state__in=("leased", "grading"))
@@ -163,7 +165,7 @@ class Attempt(models.Model):
 class Result(models.Model):
     """What grading found in one run of one task."""
 
-    score = models.DecimalField(max_digits=9, decimal_places=8)
+    score = models.DecimalField(max_digits=10, decimal_places=9)
     success = models.BooleanField()
     failure_type = models.CharField(max_length=40, blank=True)
     ending = models.CharField(max_length=24, choices=Ending.choices)

@@ -24,7 +24,9 @@ def mini_bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def imported(servers: Servers, django_db_setup: None, django_db_blocker: Any, mini_bank: Path) -> Iterator[Any]:
+def imported(
+    servers: Servers, django_db_setup: None, django_db_blocker: Any, mini_bank: Path
+) -> Iterator[Any]:
     """A fresh database with the mini bank imported, frozen and open under the demo policy."""
     from django.db import connections
 

@@ -101,10 +101,10 @@ def follow_links(visitor: Visitor, start: list[str]) -> Iterator[Answer]:
         for link in LINK.findall(answer.text):
             target = urlsplit(urljoin(f"{visitor.address}{path}", link.replace("&amp;", "&")))
             found = target.path + (f"?{target.query}" if target.query else "")
-            if f"{target.scheme}://{target.netloc}" == visitor.address and found not in seen:
-                if "logout" not in found and not found.startswith("/static/"):
-                    seen.add(found)
-                    waiting.append(found)
+            ours = f"{target.scheme}://{target.netloc}" == visitor.address and "logout" not in found
+            if ours and found not in seen and not found.startswith("/static/"):
+                seen.add(found)
+                waiting.append(found)
 
 
 def every_method(visitor: Visitor, path: str) -> Iterator[Answer]:

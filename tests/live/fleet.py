@@ -96,7 +96,9 @@ class Fleet:
         """What to print where a run does not end."""
         states = list(Episode.objects.filter(run=run).values_list("state", flat=True))
         counts = {state: states.count(state) for state in set(states)}
-        tails = "\n".join(f"--- {name}\n{self.supervisor.tail(name)}" for name in (*EXECUTORS, "grade-1", "office-1"))
+        tails = "\n".join(
+            f"--- {name}\n{self.supervisor.tail(name)}" for name in (*EXECUTORS, "grade-1", "office-1")
+        )
         return f"run {run.state}: {counts}\n{tails}"
 
     def kill(self, name: str) -> None:
@@ -118,5 +120,3 @@ def outcomes(run: EvaluationRun) -> dict[tuple[str, int], tuple[str, bool, str]]
         (row.episode.task.slug, row.episode.run_index): (str(row.score), row.success, row.failure_type)
         for row in rows
     }
-
-

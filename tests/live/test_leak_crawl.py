@@ -34,13 +34,35 @@ pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
 
 CANARY = "zqcanaryxv"
 NOTHING: dict[str, str] = {}
+ASKED_FOR = 3
+"""How many held-out tasks the crawl asks for by their id, as somebody who guessed it would."""
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
-FREE = """
-api-health api-harnesses api-uploads api-submissions api-quota api-task-sets api-problems api-openapi api-nothing
-overview rules public_tasks problems time_zone home harnesses new_harness submissions new_submission tokens new_token
-suspended organisation
-""".split()
+FREE = [
+    "api-health",
+    "api-harnesses",
+    "api-uploads",
+    "api-submissions",
+    "api-quota",
+    "api-task-sets",
+    "api-problems",
+    "api-openapi",
+    "api-nothing",
+    "overview",
+    "rules",
+    "public_tasks",
+    "problems",
+    "time_zone",
+    "home",
+    "harnesses",
+    "new_harness",
+    "submissions",
+    "new_submission",
+    "tokens",
+    "new_token",
+    "suspended",
+    "organisation",
+]
 """Addresses that take nothing."""
 
 LIBRARY = re.compile(r"^(account_|mfa_)")
@@ -65,13 +87,19 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "confirm": ("upload", [scene.upload]),
         "revoke_token": ("token", [UNKNOWN]),
     }
-    for name in ("api-submission", "api-submission-cancel", "api-submission-choice", "api-preflight", "api-result"):
+    for name in (
+        "api-submission",
+        "api-submission-cancel",
+        "api-submission-choice",
+        "api-preflight",
+        "api-result",
+    ):
         one_each[name] = ("submission_id", submissions)
     for name in ("submission", "result", "cancel", "choice", "consent", "preflight"):
         one_each[name] = ("submission", submissions)
     found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
     found["api-schema"] = [{"name": "harness-card", "number": "1"}, {"name": "harness-toml", "number": "1"}]
-    tasks = [scene.public[0], *scene.held_out[:3]]
+    tasks = [scene.public[0], *scene.held_out[:ASKED_FOR]]
     found["public_task"] = [{"version": scene.label, "slug": task} for task in tasks]
     found["preflight_run"] = [{"submission": submissions[0], "task": task, "index": "0"} for task in tasks]
     return found
@@ -90,7 +118,9 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def imported(servers: Any, django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+def imported(
+    servers: Any, django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any
+) -> Iterator[Any]:
     """A fresh database with a mini bank that carries canaries."""
     from django.db import connections
 
@@ -138,7 +168,9 @@ def forbidden(scene: SimpleNamespace) -> list[str]:
     for attempt in attempts:
         found += [str(attempt.id), attempt.id.hex, attempt.artefact_sha256, attempt.artefact_key]
         found += [f"{attempt.seconds:.3f}"] if attempt.seconds and attempt.seconds >= 1 else []
-    assert any(text.startswith("3.7") or float(text) > 1 for text in found if re.fullmatch(r"\d+\.\d{3}", text))
+    assert any(
+        text.startswith("3.7") or float(text) > 1 for text in found if re.fullmatch(r"\d+\.\d{3}", text)
+    )
     return found
 
 
@@ -152,7 +184,16 @@ def crawl(site: Site) -> Iterator[Answer]:
         starts = [f"/{language}{path}" for language in LANGUAGES for path in ("/", "/v/", "/rules/")]
         yield from follow_links(visitor, starts)
     for visitor in site.visitors:
-        for path in ("/robots.txt", "/favicon.ico", "/metrics", "/admin/", "/en/console/", "/static/", "/api/", "/en/x/"):
+        for path in (
+            "/robots.txt",
+            "/favicon.ico",
+            "/metrics",
+            "/admin/",
+            "/en/console/",
+            "/static/",
+            "/api/",
+            "/en/x/",
+        ):
             yield visitor.ask("GET", path)
 
 
@@ -163,7 +204,9 @@ def paths_of(name: str, pattern: str, table: dict[str, list[dict[str, str]]]) ->
     if name in FREE:
         filled = [pattern.replace("^", "no/such/thing")]
     else:
-        filled = [re.sub(r"<(?:\w+:)?(\w+)>", lambda found, row=row: row[found[1]], pattern) for row in table[name]]
+        filled = [
+            re.sub(r"<(?:\w+:)?(\w+)>", lambda found, row=row: row[found[1]], pattern) for row in table[name]
+        ]
     if not pattern.startswith(LANGUAGES):
         return [f"/{path}" for path in filled]
     return [f"/{language}/{path.partition('/')[2]}" for language in LANGUAGES for path in filled]
@@ -173,6 +216,8 @@ def test_no_address_is_outside_the_crawl(site: Site) -> None:
     known = {*FREE, *arguments(site.scene)}
     unknown = {name for name, _ in addresses() if name not in known and not LIBRARY.match(name)}
     assert not unknown, "new addresses: add them to the tables of this module"
+    gone = known - {name for name, _ in addresses()}
+    assert not gone, "these addresses are no more"
 
 
 @pytest.mark.acceptance("main-job:6")
@@ -186,7 +231,11 @@ def test_nothing_held_out_is_found_anywhere(site: Site) -> None:
             broken.append((answer.visitor, answer.method, answer.address, answer.status))
         words = (word for word in site.forbidden if word in answer.text)
         # An address that names a held-out task is echoed by nobody but the asker's own request line.
-        leaks += [(answer.visitor, answer.method, answer.address, word) for word in words if word not in answer.address]
+        leaks += [
+            (answer.visitor, answer.method, answer.address, word)
+            for word in words
+            if word not in answer.address
+        ]
     assert not leaks
     assert not broken
     expected = {name for name, _ in addresses() if not LIBRARY.match(name)}
@@ -244,7 +293,8 @@ def test_logs_redis_and_mail_hold_no_canary(site: Site) -> None:
     for path in (site.state_dir / "log").glob("*.log"):
         text = path.read_text(errors="replace")
         assert CANARY not in text, path.name
-        assert not [task for task in site.scene.held_out if task in text], path.name
+        # The crawl itself asked for the first few by name, and request lines are logged.
+        assert not [task for task in site.scene.held_out[ASKED_FOR:] if task in text], path.name
 
 
 def test_the_run_was_worth_crawling(site: Site) -> None:

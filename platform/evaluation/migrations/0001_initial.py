@@ -115,7 +115,7 @@ class Migration(migrations.Migration):
             name='PublicTaskResult',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('score', models.DecimalField(decimal_places=8, max_digits=9)),
+                ('score', models.DecimalField(decimal_places=9, max_digits=10)),
                 ('success', models.BooleanField()),
                 ('failure_type', models.CharField(blank=True, max_length=40)),
                 ('ending', models.CharField(choices=[('finished', 'finished'), ('crashed', 'crashed'), ('budget_exhausted', 'budget exhausted'), ('limit_exceeded', 'limit exceeded'), ('infrastructure_fault', 'infrastructure fault')], max_length=24)),
@@ -145,7 +145,7 @@ class Migration(migrations.Migration):
             name='TaskResult',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('score', models.DecimalField(decimal_places=8, max_digits=9)),
+                ('score', models.DecimalField(decimal_places=9, max_digits=10)),
                 ('success', models.BooleanField()),
                 ('failure_type', models.CharField(blank=True, max_length=40)),
                 ('ending', models.CharField(choices=[('finished', 'finished'), ('crashed', 'crashed'), ('budget_exhausted', 'budget exhausted'), ('limit_exceeded', 'limit exceeded'), ('infrastructure_fault', 'infrastructure fault')], max_length=24)),
