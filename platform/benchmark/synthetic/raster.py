@@ -69,9 +69,10 @@ class Canvas:
             self.box(x + left, y + top, width, height, ink)
 
     def speckle(self, rng: Random, count: int) -> None:
-        """Single grey dots, as dust on the glass."""
+        """Single grey dots, as dust on the glass; dust never makes ink lighter."""
         for _ in range(count):
-            self.pixels[rng.randrange(self.height)][rng.randrange(self.width)] = rng.randint(120, 200)
+            row, x, grey = rng.randrange(self.height), rng.randrange(self.width), rng.randint(120, 200)
+            self.pixels[row][x] = min(self.pixels[row][x], grey)
 
     def turn(self) -> None:
         """Turn the sheet by 180 degrees."""

@@ -24,6 +24,7 @@ HARNESSES = Path(__file__).resolve().parents[2] / "harnesses"
 
 def run(harness: str, task_dir: Path, *, seed: int = 1) -> Decimal:
     """The task score of one run of `harness` (a folder of tests/harnesses)."""
+    scripts = HARNESSES / harness
     task = read_task(task_dir)
     with tempfile.TemporaryDirectory(prefix="solve-") as folder:
         root = Path(folder)
@@ -43,14 +44,14 @@ def run(harness: str, task_dir: Path, *, seed: int = 1) -> Decimal:
                 "HOME": str(root / "home"),
                 "TASK_DIR": str(shown),
                 "WORKSPACE_DIR": str(workspace),
-                "HARNESS_DIR": str(HARNESSES / harness),
+                "HARNESS_DIR": str(scripts),
                 "REPLY_FILE": str(reply),
                 "EPISODE_SEED": str(seed),
                 "TURN": str(turn),
                 "TURNS": str(task.meta.turns),
                 "PYTHONDONTWRITEBYTECODE": "1",
             }
-            command = [sys.executable, "-S", str(HARNESSES / harness / "run.py")]
+            command = [sys.executable, "-S", str(scripts / "run.py")]
             subprocess.run(
                 command, cwd=workspace, env=environment, check=False, timeout=30, capture_output=True
             )
@@ -58,13 +59,21 @@ def run(harness: str, task_dir: Path, *, seed: int = 1) -> Decimal:
         return grade_answer(task.ruleset, Job(task.meta.id, b"", workspace, told, task.scripts)).score
 
 
+def run_all(harness: str, task_dirs: Iterable[Path], *, seed: int = 1) -> dict[Path, Decimal]:
+    """Task scores by task directory, two runs at a time."""
+    chosen = list(task_dirs)
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(chosen, pool.map(lambda d: run(harness, d, seed=seed), chosen), strict=True))
+
+
 def by_domain(harness: str, task_dirs: Iterable[Path], *, seed: int = 1) -> dict[str, Decimal]:
     """Mean task score by domain."""
     scores: dict[str, list[Decimal]] = defaultdict(list)
-    chosen = list(task_dirs)
-    with ThreadPoolExecutor(2) as pool:
-        for task_dir, score in zip(
-            chosen, pool.map(lambda d: run(harness, d, seed=seed), chosen), strict=True
-        ):
-            scores[read_task(task_dir).meta.domain].append(score)
+    for task_dir, score in run_all(harness, task_dirs, seed=seed).items():
+        scores[read_task(task_dir).meta.domain].append(score)
     return {domain: sum(found, Decimal(0)) / len(found) for domain, found in scores.items()}
+
+
+def unsolved(harness: str, task_dirs: Iterable[Path]) -> dict[str, Decimal]:
+    """Score by name of every task that is not solved in full."""
+    return {d.name: score for d, score in run_all(harness, task_dirs).items() if score != 1}

@@ -12,13 +12,22 @@ import pytest
 from benchmark.synthetic import Summary, generate
 from benchmark.synthetic.allocate import DOMAINS
 from tests.benchmark.synthetic.banks import task_dirs
-from tests.benchmark.synthetic.solve import HARNESSES, by_domain, run
+from tests.benchmark.synthetic.solve import HARNESSES, by_domain, run, unsolved
 
 
 def test_scripts_earn_their_share_in_every_domain_of_a_mini_bank(mini: Summary):
     shares = by_domain("rule-script", task_dirs(mini))
     assert set(shares) == set(DOMAINS)
     assert all(Decimal("0.3") <= share <= Decimal("0.8") for share in shares.values()), shares
+
+
+def test_every_task_of_a_mini_bank_can_be_solved_from_its_workspace(mini: Summary):
+    assert unsolved("reference", task_dirs(mini)) == {}
+
+
+@pytest.mark.slow
+def test_every_task_of_a_full_bank_can_be_solved_from_its_workspace(full: Summary):
+    assert unsolved("reference", task_dirs(full)) == {}
 
 
 def test_chance_earns_next_to_nothing_in_a_mini_bank(mini: Summary):
@@ -41,9 +50,9 @@ def test_scripts_earn_the_same_on_another_seed(tmp_path: Path, full: Summary):
         assert abs(one[domain] - two[domain]) <= Decimal("0.05"), (domain, one, two)
 
 
-@pytest.mark.parametrize("harness", ["rule-script", "random"])
+@pytest.mark.parametrize("harness", ["rule-script", "random", "reference"])
 def test_a_harness_uses_the_standard_library_only(harness: str):
-    own = {path.stem for path in (HARNESSES / harness).glob("*.py")}
+    own = {path.stem for name in (harness, "rule-script") for path in (HARNESSES / name).glob("*.py")}
     for path in (HARNESSES / harness).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
