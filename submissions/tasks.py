@@ -11,7 +11,7 @@ from submissions import services
 
 @shared_task(name="submissions.tasks.check")
 def check(submission_id: str) -> None:
-    """Check the package of a submission (queue `web`)."""
+    """Check the package of a submission (queue `governance`: it takes the worker key)."""
     services.check(UUID(submission_id))
 
 

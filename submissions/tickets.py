@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 QUEUES = {
-    "submissions.tasks.check": "web",
+    "submissions.tasks.check": "governance",
     "submissions.tasks.advance": "governance",
     "submissions.tasks.advance_run": "governance",
     "submissions.tasks.sweep": "governance",
