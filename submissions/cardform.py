@@ -148,8 +148,9 @@ def _field(node: Mapping[str, Any], *, required: bool) -> forms.Field:
         choices = [("yes", _("yes")), ("no", _("no"))]
         return forms.ChoiceField(choices=choices, widget=forms.RadioSelect, **common)
     if kind in ("integer", "number"):
-        bounds = {"min_value": node.get("minimum"), "max_value": node.get("maximum")}
-        return (forms.IntegerField if kind == "integer" else forms.FloatField)(**bounds, **common)
+        number = forms.IntegerField if kind == "integer" else forms.FloatField
+        bounds: dict[str, Any] = {"min_value": node.get("minimum"), "max_value": node.get("maximum")}
+        return number(**bounds, **common)
     if kind == "array":
         hint = _("One entry a line.")
         if _is_table(node):

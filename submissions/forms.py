@@ -68,14 +68,14 @@ class CardDocumentForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         entered: dict[str, Any] = super().clean() or self.cleaned_data
-        self.text = entered.get("text", "")
+        self.document: str = entered.get("text", "")
         found = entered.get("file")
         if found is not None:
             try:
-                self.text = found.read().decode("utf-8")
+                self.document = found.read().decode("utf-8")
             except UnicodeDecodeError:
                 raise forms.ValidationError(_("The file is not UTF-8 text.")) from None
-        if not self.text.strip() and not self.errors:
+        if not self.document.strip() and not self.errors:
             raise forms.ValidationError(_("Paste the card or choose a file."))
         return entered
 

@@ -98,7 +98,7 @@ def _by_document(request: HttpRequest, harness: Harness) -> HttpResponse:
     document_form = CardDocumentForm(sent, request.FILES or None)
     context: dict[str, Any] = {"harness": harness, "form": form, "document_form": document_form}
     if sent is not None and form.is_valid() & document_form.is_valid():
-        card, complaint = read_card(document_form.text)
+        card, complaint = read_card(document_form.document)
         if complaint:
             document_form.add_error("text", complaint)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -27,7 +28,7 @@ def addresses(complete: Submission) -> Addresses:
     """Every page of the vendor area that is about this vendor's things."""
     version = complete.harness_version
     run = complete.preflight_run.public_results.get()  # type: ignore[union-attr]
-    own = {"submission": complete.id}
+    own: dict[str, Any] = {"submission": complete.id}
     return {
         "harness": address("submissions:harness", version.harness_id),
         "new version": address("submissions:new_version", version.harness_id),
