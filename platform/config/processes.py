@@ -62,7 +62,7 @@ class Processes:
         pidless = ["--pidfile", "", "--schedule", str(self._state_dir / "beat-schedule")]
         return self._child(
             "beat",
-            "sealed",
+            "web",
             ["-m", "celery", "-A", "config.celery", "beat", "--loglevel", "WARNING", *pidless],
         )
 

@@ -33,7 +33,7 @@ def client() -> S3Client:
         endpoint_url=settings.S3_ENDPOINT_URL,
         aws_access_key_id=settings.S3_ACCESS_KEY,
         aws_secret_access_key=settings.S3_SECRET_KEY,
-        region_name="us-east-1",
+        region_name=settings.S3_REGION,
         config=Config(
             signature_version="s3v4",
             s3={"addressing_style": "path"},

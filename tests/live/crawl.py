@@ -76,7 +76,7 @@ def _walk(resolver: Any, before: str = "") -> Iterator[tuple[str, str, str]]:
     for entry in resolver.url_patterns:
         pattern = before + str(entry.pattern)
         if hasattr(entry, "url_patterns"):
-            module = getattr(entry.urlconf_name, "__name__", str(entry.urlconf_name))
+            module = getattr(entry.urlconf_name, "__name__", "")
             if "console" not in module:
                 yield from _walk(entry, pattern)
         else:

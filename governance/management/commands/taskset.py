@@ -16,6 +16,7 @@ from benchmark.models import TaskRevision, TaskSetVersion
 from benchmark.services import TaskSetRefused
 from benchmark.synthetic import generate
 from benchmark.taskdir import TaskDirError
+from config import store
 from evaluation.grader.admission import admit_many
 from governance.services import OFFICIAL_TICK_SECONDS, set_release_policy
 from submissions.services import open_task_set
@@ -74,6 +75,7 @@ class Command(BaseCommand):
 
     def do_import(self, options: dict[str, Any]) -> None:
         started = time.monotonic()
+        store.ensure_buckets()
         folders = sorted(path for path in (options["directory"] / "tasks").iterdir() if path.is_dir())
         reports = admit_many(folders)
         refused = [report for report in reports if not report.passed]

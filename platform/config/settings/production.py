@@ -3,7 +3,7 @@
 import os
 
 from config.connection import KEY_HOLDERS
-from config.settings.environment import required, words
+from config.settings.environment import ENV, required, words
 
 # Base falls back to the embedded services' files; here every one of them has to be given.
 for name in ("DATABASE_URL", "REDIS_URL", "S3_ENDPOINT_URL", "SECRET_KEY", "LINGEE_ROLE"):
@@ -28,6 +28,8 @@ CSRF_COOKIE_SECURE = True
 SESSION_COOKIE_NAME = "__Host-session"
 CSRF_COOKIE_NAME = "__Host-csrf"
 STATIC_ROOT = STATE_DIR / "static"
+# Sign-up demands a confirmed address: smtp://user:password@host:587, with ?ssl or ?tls as environ reads it.
+vars().update(ENV.email_url("EMAIL_URL"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -19,6 +19,7 @@ QUEUE_NAMES = ("execute", "grade", "governance", "web")
 #: Seconds between two ticks of the scheduler, by task. Rows guard each effect, so two schedulers do no harm.
 LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "sweep": {"task": "evaluation.tasks.sweep", "queue": "governance", "seconds": 60.0},
+    "submissions": {"task": "submissions.tasks.sweep", "queue": "governance", "seconds": 60.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 

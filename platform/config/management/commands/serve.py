@@ -47,7 +47,7 @@ class Command(BaseCommand):
         self.stdout.write(f"\nSite      {address}/en/   {address}/zh-hans/")
         self.stdout.write(f"Console   {console}/en/console/")
         for person in people["people"]:
-            self.stdout.write(f"  {person['as']:<10} {person['email']}   password {person['password']}")
+            self.stdout.write(f"  {person['as']:<12} {person['email']}   password {person['password']}")
         self.stdout.write(f"  API token  {people['token']}")
         self.stdout.write("Ctrl-C stops everything.")
         self.stdout.flush()
