@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
+
+from config.clock import next_tick
 
 THROUGH = {"grading": ("ended",), "incomplete": ("ended", "cancelled")}
 """By state of the submission: the states of its run in which nothing more will come."""
 RELEASABLE = tuple(THROUGH)
-
-
-def next_tick(after: datetime, tick_seconds: int) -> datetime:
-    """The first release tick later than `after`; ticks are whole multiples of `tick_seconds` since the Unix epoch."""
-    seconds = int(after.timestamp())
-    return after.replace(microsecond=0) + timedelta(seconds=tick_seconds - seconds % tick_seconds)
 
 
 def may_release(

@@ -16,6 +16,16 @@ def now() -> datetime:
     return _frozen.get() or datetime.now(UTC) + _shift.get()
 
 
+def next_tick(after: datetime, seconds: int) -> datetime:
+    """The first tick later than `after`: ticks are whole multiples of `seconds` since the Unix epoch.
+
+    With 0 seconds there are no ticks, and `after` itself is returned.
+    """
+    if not seconds:
+        return after
+    return after.replace(microsecond=0) + timedelta(seconds=seconds - int(after.timestamp()) % seconds)
+
+
 @contextmanager
 def frozen(at: datetime) -> Iterator[None]:
     """Hold the clock at the aware instant `at` inside the block. For tests."""

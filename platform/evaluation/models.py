@@ -60,6 +60,8 @@ class EvaluationRun(models.Model):
     total = models.PositiveIntegerField()
     quarter = models.PositiveSmallIntegerField(default=0)
     """Coarse progress: 0, 25, 50 or 75 percent of the whole; nothing finer is stored where vendors' pages read."""
+    quarter_at = models.DateTimeField(null=True, blank=True)
+    """When `quarter` was last looked at. It changes on ticks only: how long single tasks take must not show."""
     missing = models.PositiveIntegerField(default=0)
     """Episodes without a valid result when the run ended."""
     lineage_id = models.UUIDField()

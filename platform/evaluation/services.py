@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
@@ -163,13 +164,18 @@ def settle_run(run_id: UUID) -> str:
             missing = counts[Episode.State.UNAVAILABLE]
             _move(run, EvaluationRun.State.ENDED, ended_at=clock.now(), missing=missing)
             log.append(events.RunEnded(subject=run.id, missing=missing), by=system("evaluation"))
-        quarter = queries.quarter_of(counts, run.total)
-        if quarter != run.quarter:
-            run.quarter = quarter
-            run.save(update_fields=["quarter"])
+        _note_progress(run, queries.quarter_of(counts, run.total))
         if run.state != before:
             transaction.on_commit(lambda: _tell_owner(run_id))
     return run.state
+
+
+def _note_progress(run: EvaluationRun, quarter: int) -> None:
+    """Coarse in time as well: at most one look per tick, so that a vendor who polls cannot time single tasks."""
+    now = clock.now()
+    if now >= clock.next_tick(run.quarter_at or run.created_at, settings.PROGRESS_TICK_SECONDS):
+        run.quarter, run.quarter_at = quarter, now
+        run.save(update_fields=["quarter", "quarter_at"])
 
 
 def _move(run: EvaluationRun, state: str, **changes: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
@@ -108,6 +109,10 @@ def _after_running(submission: Submission) -> None:
         return
     if run.state == RunState.ENDED and run.missing:
         _repeat(submission, run)
+        return
+    # On a tick, as the release is: the exact length of a run would be one more answer about its tasks.
+    executed_at = run.executed_at or run.ended_at
+    if executed_at and clock.now() < clock.next_tick(executed_at, settings.PROGRESS_TICK_SECONDS):
         return
     move(submission, State.GRADING, cause=Code.ALL_RUNS_EXECUTED, by=system(PROGRESS))
 

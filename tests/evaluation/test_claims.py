@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -211,3 +212,20 @@ def test_seeds_differ_by_run_index_and_submission() -> None:
     seeds = {services.episode_seed(secret, "task", index) for secret in (b"a", b"b") for index in range(3)}
     assert len(seeds) == 6
     assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def test_progress_moves_on_ticks_only(settings: Any) -> None:
+    settings.PROGRESS_TICK_SECONDS = 900
+    run = run_of(frozen_version("8.14", {"general": (1, 4)}))
+    for _ in range(2):
+        claims.finish_attempt(taken(), FINISHED, by=BY)
+        grading = claims.claim_grading("g")
+        assert grading is not None
+        grade(grading)
+    services.settle_run(run.id)
+    run.refresh_from_db()
+    assert run.quarter == 0
+    with clock.shifted(timedelta(seconds=900)):
+        services.settle_run(run.id)
+    run.refresh_from_db()
+    assert run.quarter == 50

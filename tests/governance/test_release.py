@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governance.policies import may_release, next_tick
+from config.clock import next_tick
+from governance.policies import may_release
 from governance.release import DomainScore, Shown, release
 from scoring import interval
 

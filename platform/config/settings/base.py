@@ -47,6 +47,8 @@ S3_BUCKET_SEALED = ENV.str("S3_BUCKET_SEALED", default="sealed")
 # --- workers -------------------------------------------------------------------------------------
 #: Seconds a claim holds without renewal; a worker renews three times within it.
 LEASE_SECONDS = ENV.float("LINGEE_LEASE_SECONDS", default=60.0)
+#: Seconds between two instants at which a vendor can see a held-out run move on; the demo has 5.
+PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
 

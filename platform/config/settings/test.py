@@ -13,7 +13,9 @@ os.environ.setdefault("VAULT_KEY_WORKER", b64encode(secrets.token_bytes(32)).dec
 os.environ.setdefault("VAULT_KEY_SEALED", b64encode(secrets.token_bytes(32)).decode())
 
 from config.settings.base import *  # noqa: F403
+from config.settings.environment import ENV
 
+PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=0)  # tests of it set their own
 DEBUG = False
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = [

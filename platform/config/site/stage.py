@@ -19,7 +19,8 @@ from config.processes import ROOT, Processes
 from embedded.services import Services
 from embedded.supervisor import Supervisor
 
-TICK_SECONDS = "5"
+TICKS = {"LINGEE_TICK_SECONDS": "5", "LINGEE_PROGRESS_TICK_SECONDS": "5"}
+"""The demo policy: sweeps, progress and releases every five seconds."""
 EXECUTE_WORKERS = 2
 READY_SECONDS = 60.0
 Say = Callable[[str], None]
@@ -126,7 +127,7 @@ def stage(state: Path, what: str, say: Say, extra: Mapping[str, str] | None = No
         yield Stage(
             state=state,
             processes=Processes(
-                services.connection(), state, {"LINGEE_TICK_SECONDS": TICK_SECONDS, **(extra or {})}
+                services.connection(), state, {**TICKS, **(extra or {})}
             ),
             supervisor=supervisor,
             say=say,

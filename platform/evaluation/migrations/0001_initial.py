@@ -25,6 +25,7 @@ class Migration(migrations.Migration):
                 ('runs_per_task', models.PositiveSmallIntegerField()),
                 ('total', models.PositiveIntegerField()),
                 ('quarter', models.PositiveSmallIntegerField(default=0)),
+                ("quarter_at", models.DateTimeField(blank=True, null=True)),
                 ('missing', models.PositiveIntegerField(default=0)),
                 ('lineage_id', models.UUIDField()),
                 ('line_id', models.UUIDField()),
