@@ -7,92 +7,206 @@ import config.ids
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('benchmark', '0002_freezing'),
-        ('submissions', '0002_guards_and_grants'),
+        ("benchmark", "0002_freezing"),
+        ("submissions", "0002_guards_and_grants"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ReleasePolicy',
+            name="ReleasePolicy",
             fields=[
-                ('id', models.UUIDField(default=config.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('profile', models.CharField(choices=[('official', 'official policy'), ('demo', 'demo policy')], max_length=16)),
-                ('rule', models.CharField(choices=[('grid', 'each submission shows its own value on the grid')], default='grid', max_length=16)),
-                ('grid_points', models.PositiveSmallIntegerField(default=1)),
-                ('rho', models.DecimalField(decimal_places=3, max_digits=4)),
-                ('tick_seconds', models.PositiveIntegerField()),
-                ('half_widths', models.JSONField()),
-                ('valid_from', models.DateTimeField()),
-                ('task_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='release_policies', to='benchmark.tasksetversion')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=config.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "profile",
+                    models.CharField(
+                        choices=[("official", "official policy"), ("demo", "demo policy")], max_length=16
+                    ),
+                ),
+                (
+                    "rule",
+                    models.CharField(
+                        choices=[("grid", "each submission shows its own value on the grid")],
+                        default="grid",
+                        max_length=16,
+                    ),
+                ),
+                ("grid_points", models.PositiveSmallIntegerField(default=1)),
+                ("rho", models.DecimalField(decimal_places=3, max_digits=4)),
+                ("tick_seconds", models.PositiveIntegerField()),
+                ("half_widths", models.JSONField()),
+                ("valid_from", models.DateTimeField()),
+                (
+                    "task_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="release_policies",
+                        to="benchmark.tasksetversion",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.UUIDField(default=config.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('enterprise_value', models.PositiveSmallIntegerField(null=True)),
-                ('enterprise_h', models.PositiveSmallIntegerField(null=True)),
-                ('coverage', models.CharField(max_length=8)),
-                ('is_complete', models.BooleanField()),
-                ('versions', models.JSONField(default=dict)),
-                ('released_at', models.DateTimeField()),
-                ('submission', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='release', to='submissions.submission')),
-                ('policy', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='governance.releasepolicy')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=config.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("enterprise_value", models.PositiveSmallIntegerField(null=True)),
+                ("enterprise_h", models.PositiveSmallIntegerField(null=True)),
+                ("coverage", models.CharField(max_length=8)),
+                ("is_complete", models.BooleanField()),
+                ("versions", models.JSONField(default=dict)),
+                ("released_at", models.DateTimeField()),
+                (
+                    "submission",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="release",
+                        to="submissions.submission",
+                    ),
+                ),
+                (
+                    "policy",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="governance.releasepolicy",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SealedAggregate',
+            name="SealedAggregate",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('domain', models.CharField(choices=[('general', 'General'), ('finance', 'Finance'), ('supply_chain', 'Supply chain'), ('manufacturing', 'Manufacturing')], max_length=16)),
-                ('task_score', models.DecimalField(decimal_places=10, max_digits=12, null=True)),
-                ('success', models.DecimalField(decimal_places=10, max_digits=12, null=True)),
-                ('reliability', models.JSONField(default=dict)),
-                ('failures', models.JSONField(default=dict)),
-                ('tasks', models.PositiveIntegerField()),
-                ('valid_tasks', models.PositiveIntegerField()),
-                ('runs', models.PositiveIntegerField()),
-                ('valid_runs', models.PositiveIntegerField()),
-                ('mean_seconds', models.FloatField(null=True)),
-                ('mean_tokens', models.FloatField(null=True)),
-                ('computed_at', models.DateTimeField()),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sealed_aggregates', to='submissions.submission')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "domain",
+                    models.CharField(
+                        choices=[
+                            ("general", "General"),
+                            ("finance", "Finance"),
+                            ("supply_chain", "Supply chain"),
+                            ("manufacturing", "Manufacturing"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("task_score", models.DecimalField(decimal_places=10, max_digits=12, null=True)),
+                ("success", models.DecimalField(decimal_places=10, max_digits=12, null=True)),
+                ("reliability", models.JSONField(default=dict)),
+                ("failures", models.JSONField(default=dict)),
+                ("tasks", models.PositiveIntegerField()),
+                ("valid_tasks", models.PositiveIntegerField()),
+                ("runs", models.PositiveIntegerField()),
+                ("valid_runs", models.PositiveIntegerField()),
+                ("mean_seconds", models.FloatField(null=True)),
+                ("mean_tokens", models.FloatField(null=True)),
+                ("computed_at", models.DateTimeField()),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="sealed_aggregates",
+                        to="submissions.submission",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='DomainAggregate',
+            name="DomainAggregate",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('domain', models.CharField(choices=[('general', 'General'), ('finance', 'Finance'), ('supply_chain', 'Supply chain'), ('manufacturing', 'Manufacturing')], max_length=16)),
-                ('status', models.CharField(choices=[('reported', 'reported'), ('not_reportable', 'not reportable')], max_length=16)),
-                ('value', models.PositiveSmallIntegerField(null=True)),
-                ('half_width', models.PositiveSmallIntegerField(null=True)),
-                ('low', models.PositiveSmallIntegerField(null=True)),
-                ('high', models.PositiveSmallIntegerField(null=True)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='domains', to='governance.release')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "domain",
+                    models.CharField(
+                        choices=[
+                            ("general", "General"),
+                            ("finance", "Finance"),
+                            ("supply_chain", "Supply chain"),
+                            ("manufacturing", "Manufacturing"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("reported", "reported"), ("not_reportable", "not reportable")],
+                        max_length=16,
+                    ),
+                ),
+                ("value", models.PositiveSmallIntegerField(null=True)),
+                ("half_width", models.PositiveSmallIntegerField(null=True)),
+                ("low", models.PositiveSmallIntegerField(null=True)),
+                ("high", models.PositiveSmallIntegerField(null=True)),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="domains",
+                        to="governance.release",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('release', 'domain'), name='domain_aggregate_once'), models.CheckConstraint(condition=models.Q(models.Q(('half_width__gte', 1), ('status', 'reported'), ('value__lte', 100)), models.Q(('half_width__isnull', True), ('status', 'not_reportable'), ('value__isnull', True)), _connector='OR'), name='domain_value_only_where_reported')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("release", "domain"), name="domain_aggregate_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("half_width__gte", 1), ("status", "reported"), ("value__lte", 100)),
+                            models.Q(
+                                ("half_width__isnull", True),
+                                ("status", "not_reportable"),
+                                ("value__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="domain_value_only_where_reported",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='releasepolicy',
-            constraint=models.UniqueConstraint(fields=('task_set', 'valid_from'), name='release_policy_once_per_instant'),
+            model_name="releasepolicy",
+            constraint=models.UniqueConstraint(
+                fields=("task_set", "valid_from"), name="release_policy_once_per_instant"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='releasepolicy',
-            constraint=models.CheckConstraint(condition=models.Q(('tick_seconds__gte', 1)), name='release_policy_ticks'),
+            model_name="releasepolicy",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("tick_seconds__gte", 1)), name="release_policy_ticks"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='releasepolicy',
-            constraint=models.CheckConstraint(condition=models.Q(('grid_points', 1)), name='release_policy_one_point_grid'),
+            model_name="releasepolicy",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("grid_points", 1)), name="release_policy_one_point_grid"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sealedaggregate',
-            constraint=models.UniqueConstraint(fields=('submission', 'domain'), name='sealed_aggregate_once'),
+            model_name="sealedaggregate",
+            constraint=models.UniqueConstraint(fields=("submission", "domain"), name="sealed_aggregate_once"),
         ),
     ]

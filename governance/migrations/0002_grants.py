@@ -11,9 +11,19 @@ class Migration(migrations.Migration):
     dependencies = [("governance", "0001_initial"), ("submissions", "0002_guards_and_grants")]
 
     operations = [
-        immutable("governance_releasepolicy", name="release_policy_immutable", message="policy rows are never changed"),
-        immutable("governance_release", name="release_immutable", message="what was released is never changed"),
-        immutable("governance_domainaggregate", name="aggregate_immutable", message="what was released is never changed"),
+        immutable(
+            "governance_releasepolicy",
+            name="release_policy_immutable",
+            message="policy rows are never changed",
+        ),
+        immutable(
+            "governance_release", name="release_immutable", message="what was released is never changed"
+        ),
+        immutable(
+            "governance_domainaggregate",
+            name="aggregate_immutable",
+            message="what was released is never changed",
+        ),
         grant("SELECT", SHOWN, ["web", "console", "auditor"]),
         grant("SELECT, INSERT", [*SHOWN, "governance_sealedaggregate"], ["sealed"]),
         grant("SELECT", ["governance_sealedaggregate"], ["console"]),

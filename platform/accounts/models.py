@@ -22,7 +22,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
 
-class User(AbstractBaseUser, PermissionsMixin):
+class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-missing]
     """A person. `pseudonym` is the only name by which events know them."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -54,7 +54,7 @@ class Lineage(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
 
-class Organisation(models.Model):
+class Organisation(models.Model):  # type: ignore[django-manager-missing]
     class State(models.TextChoices):
         UNDER_REVIEW = "under_review", _("under review")
         VERIFIED = "verified", _("verified")

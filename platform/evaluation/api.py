@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -16,8 +14,8 @@ from evaluation import queries
 class HealthView(APIView):
     """200 while the database answers; `status` is `degraded` where no worker of a queue has shown a sign of life."""
 
-    authentication_classes: ClassVar[list[type]] = []
-    permission_classes: ClassVar[list[type]] = [AllowAny]
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
 
     @extend_schema(responses=OpenApiTypes.OBJECT, auth=[], operation_id="health")
     def get(self, request: Request) -> Response:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from django.conf import settings
 
@@ -42,7 +43,8 @@ class AssetCache:
     def _fetch(self, pack_id: str, path: Path) -> None:
         pack = AssetPack.objects.get(pk=pack_id)
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as target:
-            store.fetch_sealed(settings.S3_BUCKET_SEALED, pack.object_key, target, under=open_pack(pack))
+            plain = cast(BinaryIO, target)
+            store.fetch_sealed(settings.S3_BUCKET_SEALED, pack.object_key, plain, under=open_pack(pack))
         found = Path(target.name)
         if hashlib.sha256(found.read_bytes()).hexdigest() != pack.sha256:
             found.unlink()

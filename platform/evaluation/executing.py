@@ -82,7 +82,7 @@ class Executor:
             packages.store_artefacts(run.package, key, data)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        silent = outcome.ending == Ending.CRASHED and not (outcome.reply or outcome.wrote)
+        silent = outcome.ending.value == Ending.CRASHED and not (outcome.reply or outcome.wrote)
         return _finish(outcome, key, artefacts.digest(data), has_output=not silent)
 
     def _spec(self, claim: Claim, run: EvaluationRun) -> RunSpec:

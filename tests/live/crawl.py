@@ -21,7 +21,7 @@ LANGUAGES = ("zh-hans", "en")
 LINK = re.compile(r"""(?:href|src|action|hx-get)="([^"#]+)""")
 WALKED = 600
 """Most addresses that following links may visit; the site has far fewer."""
-WRITES = {"POST": {}, "PUT": {}, "DELETE": None, "OPTIONS": None}
+WRITES: dict[str, dict[str, str] | None] = {"POST": {}, "PUT": {}, "DELETE": None, "OPTIONS": None}
 
 
 @dataclass(frozen=True)

@@ -14,4 +14,4 @@ def _twice(*arguments: Any, **options: Any) -> Any:
     return _once(*arguments, **options)
 
 
-app.send_task = _twice
+app.send_task = _twice  # type: ignore[method-assign]

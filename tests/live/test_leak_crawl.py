@@ -197,6 +197,11 @@ def crawl(site: Site) -> Iterator[Answer]:
             yield visitor.ask("GET", path)
 
 
+def fill(pattern: str, row: dict[str, str]) -> str:
+    """The pattern with its places taken from `row`."""
+    return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: row[found[1]], pattern)
+
+
 def paths_of(name: str, pattern: str, table: dict[str, list[dict[str, str]]]) -> list[str]:
     takes = re.findall(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>", pattern)
     if LIBRARY.match(name):
@@ -204,9 +209,7 @@ def paths_of(name: str, pattern: str, table: dict[str, list[dict[str, str]]]) ->
     if name in FREE:
         filled = [pattern.replace("^", "no/such/thing")]
     else:
-        filled = [
-            re.sub(r"<(?:\w+:)?(\w+)>", lambda found, row=row: row[found[1]], pattern) for row in table[name]
-        ]
+        filled = [fill(pattern, row) for row in table[name]]
     if not pattern.startswith(LANGUAGES):
         return [f"/{path}" for path in filled]
     return [f"/{language}/{path.partition('/')[2]}" for language in LANGUAGES for path in filled]

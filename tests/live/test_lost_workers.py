@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -25,6 +26,10 @@ def holds_a_lease(name: str, dead: set[str]) -> str:
     return next(iter(set(held.values_list("worker", flat=True)) - dead), "")
 
 
+def caught(name: str, dead: set[str]) -> bool:
+    return bool(holds_a_lease(name, dead))
+
+
 @pytest.mark.acceptance("main-job:4")
 @pytest.mark.case("H11")
 @pytest.mark.case("S3")
@@ -33,7 +38,7 @@ def test_ten_killed_workers_change_no_result(make_fleet: Callable[..., Fleet]) -
     disturbed = fleet.submit("rule-script", command=SLOW)
     dead: set[str] = set()
     for number, name in zip(range(KILLS), cycle(EXECUTORS), strict=False):
-        found = fleet.wait(lambda name=name: bool(holds_a_lease(name, dead)))
+        found = fleet.wait(partial(caught, name, dead))
         assert found, f"kill {number}: {fleet.trouble(disturbed)}"
         dead.add(holds_a_lease(name, dead))
         fleet.kill(name)
