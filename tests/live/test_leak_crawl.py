@@ -206,10 +206,8 @@ def paths_of(name: str, pattern: str, table: dict[str, list[dict[str, str]]]) ->
     takes = re.findall(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>", pattern)
     if LIBRARY.match(name):
         return [] if takes else [f"/{language}/{pattern.partition('/')[2]}" for language in LANGUAGES]
-    if name in FREE:
-        filled = [pattern.replace("^", "no/such/thing")]
-    else:
-        filled = [fill(pattern, row) for row in table[name]]
+    free = [pattern.replace("^", "no/such/thing")]
+    filled = free if name in FREE else [fill(pattern, row) for row in table[name]]
     if not pattern.startswith(LANGUAGES):
         return [f"/{path}" for path in filled]
     return [f"/{language}/{path.partition('/')[2]}" for language in LANGUAGES for path in filled]

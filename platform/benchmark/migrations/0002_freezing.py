@@ -47,10 +47,13 @@ CREATE TRIGGER benchmark_no_truncate BEFORE TRUNCATE ON {table}
 """
     for table in CONTENT
 )
-THAW = "".join(
-    f"DROP TRIGGER benchmark_frozen ON {table}; DROP TRIGGER benchmark_no_truncate ON {table};"
-    for table in ["benchmark_tasksetversion", *CONTENT]
-) + "DROP FUNCTION benchmark_frozen_content(), benchmark_frozen_version(), benchmark_no_truncate();"
+THAW = (
+    "".join(
+        f"DROP TRIGGER benchmark_frozen ON {table}; DROP TRIGGER benchmark_no_truncate ON {table};"
+        for table in ["benchmark_tasksetversion", *CONTENT]
+    )
+    + "DROP FUNCTION benchmark_frozen_content(), benchmark_frozen_version(), benchmark_no_truncate();"
+)
 
 
 class Migration(migrations.Migration):

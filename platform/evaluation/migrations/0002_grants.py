@@ -27,7 +27,13 @@ class Migration(migrations.Migration):
         ),
         grant(
             "SELECT",
-            [RUN, *INTERNAL, "evaluation_workerreport", "evaluation_taskresult", "evaluation_publictaskresult"],
+            [
+                RUN,
+                *INTERNAL,
+                "evaluation_workerreport",
+                "evaluation_taskresult",
+                "evaluation_publictaskresult",
+            ],
             ["console"],
         ),
         grant("SELECT", [RUN], ["auditor"]),
