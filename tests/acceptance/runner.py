@@ -70,12 +70,22 @@ def judge(line: Line) -> Verdict:
     return {"test": judge_by_tests, "bench": judge_by_bars, "look": judge_by_look}[line.kind](line)
 
 
-def judge_by_tests(line: Line) -> Verdict:
+def judge_by_tests(line: Line, folder: str = "tests") -> Verdict:
     """Run the tests that carry the line, the slow ones too, one after the other."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout", "3600"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--timeout",
+            "3600",
+            folder,
+        ]
         command += ["--acceptance", line.name, f"--junit-xml={report}"]
         done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
         counts = _counts(report)

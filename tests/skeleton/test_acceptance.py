@@ -46,7 +46,7 @@ def test_a_look_must_be_written_and_have_no_open_point(tmp_path, text, ok):
 
 
 def test_a_line_without_tests_fails():
-    verdict = runner.judge_by_tests(Line("no-such-slug", 1, "test", "x"))
+    verdict = runner.judge_by_tests(Line("no-such-slug", 1, "test", "x"), "tests/skeleton")
     assert str(verdict) == "accept no-such-slug:1 test FAILED no test carries it"
 
 

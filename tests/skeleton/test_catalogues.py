@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, ngettext, pgettext
 print(_("Submit"), _("%(n)d left") % {"n": 1}, ngettext("%(n)d day", "%(n)d days", 2), pgettext("verb", "Run"))
 print(_(variable), other("Not a message"))
 """
-TEMPLATE = """{% load i18n %}{% translate "Harness (new)" %} 
+TEMPLATE = """{% load i18n %}{% translate "Harness (new)" %}
 {% blocktranslate with n=total %}{{ n }} of 3{% endblocktranslate %}
 {% blocktranslate count n=days %}{{ n }} hour{% plural %}{{ n }} hours{% endblocktranslate %}
 {{ _("It's \\"so\\"") }}"""

@@ -1,5 +1,6 @@
 """The checkout's shape: exactly the folders that were agreed, small modules, the standard library not hidden."""
 
+import ast
 import os
 import platform
 import subprocess
@@ -85,3 +86,18 @@ def test_pytest_sees_the_standard_platform_module():
 def test_every_entry_point_sees_the_standard_platform_module(command):
     said = run(sys.executable, *command)
     assert f"platform is {STANDARD}" in said or f"platform is {STANDARD.resolve()}" in said
+
+
+def test_nothing_asks_for_more_than_the_oldest_python_offers():
+    """Debian's Python is 3.11.2; the argument `filter` of tarfile came with 3.11.4."""
+    guilty = []
+    for path in tracked():
+        if path.suffix != ".py":
+            continue
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            given = {keyword.arg for keyword in node.keywords}
+            if node.func.attr in {"extract", "extractall"} and "filter" in given:
+                guilty.append(f"{path}:{node.lineno}")
+    assert guilty == []
