@@ -15,11 +15,13 @@ from accounts.models import Organisation
 from accounts.views import membership_in, signed_in
 from benchmark.models import TaskSetVersion
 from governance.queries import released_result, released_results
+from governance.services import record_read
 from leaderboard import results
 from submissions import queries
 from submissions.delivery import delivers
 from submissions.policies import Counter, Rule
 from submissions.queries import QuotaCard
+from submissions.views.common import actor
 
 LATEST = 5
 """How many results the home shows."""
@@ -37,6 +39,9 @@ def home(request: HttpRequest) -> HttpResponse:
         shown = {"harness": card.harness, "window": card.window, "tightest": tightest(card)}
         by_task_set[card.task_set].append(shown)
     running = queries.in_flight_of(organisation)
+    latest = latest_results(organisation)
+    for shown_result in latest:
+        record_read(shown_result["result"], surface="web", by=actor(request))
     context = {
         "membership": membership,
         "organisation": organisation,
@@ -45,7 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "open": queries.open_task_sets(),
         "running": [(submission, queries.progress(submission)) for submission in running],
         "to_do": [submission for submission in running if submission.state == "awaiting_choice"],
-        "latest": latest_results(organisation),
+        "latest": latest,
     }
     return render(request, "leaderboard/home.html", context)
 
@@ -77,5 +82,6 @@ def result(request: HttpRequest, submission: UUID) -> HttpResponse:
     released = released_result(found)
     context: dict[str, Any] = {"submission": found, "result": released}
     if released is not None:
+        record_read(released, surface="web", by=actor(request))
         context |= {"lines": results.lines(released), "rows": results.chart_rows(released)}
     return render(request, "leaderboard/result.html", context)
