@@ -8,7 +8,16 @@ from typing import Any
 import structlog
 
 #: Libraries that write a line for each call or message; only their warnings are kept.
-QUIET = ("botocore", "boto3", "httpx", "httpcore", "urllib3", "kombu", "celery.app.trace", "django_structlog.celery")
+QUIET = (
+    "botocore",
+    "boto3",
+    "httpx",
+    "httpcore",
+    "urllib3",
+    "kombu",
+    "celery.app.trace",
+    "django_structlog.celery",
+)
 
 
 def configure_logging() -> dict[str, Any]:
