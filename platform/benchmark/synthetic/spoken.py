@@ -7,7 +7,7 @@ from random import Random
 
 from benchmark.synthetic.rulebook import Table
 
-_OPENINGS = ("帮个忙，", "麻烦你，", "", "", "急用，", "辛苦看下，", "今天下班前要，", "领导催了，")
+_OPENINGS = ("帮个忙，", "麻烦你，", "", "", "急用，", "辛苦看下，", "今天下班前要，", "")
 _ENDINGS = ("", "", "做完简单回我一句就行。", "别的不用管。", "弄好说一声。", "数字别抄错，后面要拿去对账。")
 
 

@@ -33,6 +33,7 @@ def test_every_practice_task_is_admitted(practice: Summary):
 
 
 @pytest.mark.slow
+@pytest.mark.serial
 def test_every_task_of_a_full_bank_is_admitted_in_time(full: Summary):
     started = time.monotonic()
     assert _problems(full) == {}
