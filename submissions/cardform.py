@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from submissions import cards
 
 BAR = "|"
+PARTS = {"name": gettext_lazy("name"), "purpose": gettext_lazy("purpose")}
+"""Words for parts of a list entry that the schema gives no title."""
 LONG_TEXT = 400  # characters; longer texts get several lines
 
 
@@ -27,6 +29,8 @@ class Section:
     title: str
     description: str
     names: tuple[str, ...]
+    is_one_field: bool
+    """Whether the section is its only field, whose label says the same as the section's title."""
 
 
 def words(node: Mapping[str, Any], key: str) -> str:
@@ -61,12 +65,9 @@ def sections(schema: Mapping[str, Any]) -> list[Section]:
 
 
 def _section(node: Mapping[str, Any], path: str) -> Section:
-    names = (
-        tuple(name for name, _node, _required in leaves(node, path))
-        if node.get("type") == "object"
-        else (path,)
-    )
-    return Section(words(node, "title"), words(node, "description"), names)
+    is_one_field = node.get("type") != "object"
+    names = (path,) if is_one_field else tuple(name for name, _node, _required in leaves(node, path))
+    return Section(words(node, "title"), words(node, "description"), names, is_one_field)
 
 
 class CardForm(forms.Form):
@@ -154,7 +155,8 @@ def _field(node: Mapping[str, Any], *, required: bool) -> forms.Field:
     if kind == "array":
         hint = _("One entry a line.")
         if _is_table(node):
-            named = [words(node["items"]["properties"][part], "title") or part for part in _parts(node)]
+            titles = {part: words(inner, "title") for part, inner in node["items"]["properties"].items()}
+            named = [title or str(PARTS.get(part, part)) for part, title in titles.items()]
             hint = _("One a line: %(parts)s") % {"parts": f" {BAR} ".join(named)}
         common |= {"help_text": f"{common['help_text']} {hint}".strip(), "required": False}
         return forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), **common)
