@@ -18,6 +18,8 @@ CARD_SCHEMA = 1
 
 MAXIMUM_BYTES = 256 * 1024
 MAXIMUM_ERRORS = 50
+DEPTH = 32
+LARGEST_INTEGER = 10**18
 SCHEMAS = Path(__file__).parent / "schemas"
 
 
@@ -88,8 +90,10 @@ def _canonical(value: Any) -> Any:
     return value
 
 
-def _unusable(value: object, path: str) -> list[tuple[str, str]]:
+def _unusable(value: object, path: str, depth: int = 0) -> list[tuple[str, str]]:
     """What JSON text could carry but the database or a reader could not: NUL, lone surrogates, infinite numbers."""
+    if depth > DEPTH:
+        return [(path[:400], "is nested too deeply")]
     if isinstance(value, str):
         return [(path, "holds a character that cannot be stored")] if _broken(value) else []
     if isinstance(value, float) and not math.isfinite(value):
@@ -98,11 +102,17 @@ def _unusable(value: object, path: str) -> list[tuple[str, str]]:
         named = [
             (path, "has a key that is no text") for key in value if not isinstance(key, str) or _broken(key)
         ]
-        return named or [error for key, item in value.items() for error in _unusable(item, f"{path}.{key}")]
+        return named or [
+            error for key, item in value.items() for error in _unusable(item, f"{path}.{key[:80]}", depth + 1)
+        ]
     if isinstance(value, list):
-        return [error for at, item in enumerate(value) for error in _unusable(item, f"{path}[{at}]")]
-    if value is None or isinstance(value, bool | int | float):
+        return [
+            error for at, item in enumerate(value) for error in _unusable(item, f"{path}[{at}]", depth + 1)
+        ]
+    if value is None or isinstance(value, bool | float):
         return []
+    if isinstance(value, int):
+        return [] if abs(value) < LARGEST_INTEGER else [(path, "is too large a number")]
     return [(path, f"is a {type(value).__name__}, which JSON does not have")]
 
 

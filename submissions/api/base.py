@@ -73,9 +73,7 @@ class Member(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         caller = caller_of(request)
         assert isinstance(view, MemberView)
-        scope = view.scopes.get(request.method or "")
-        if scope is not None:
-            caller.require_scope(scope)
+        caller.require_scope(view.scopes.get(request.method or "", "submit"))
         view.caller = caller
         return True
 
@@ -106,10 +104,10 @@ class PublicView(ApiView):
 
 
 class MemberView(ApiView):
-    """For members; `scopes` says which scope each method needs of a token."""
+    """For members; `scopes` says which scope a method needs of a token, and the others need `submit`."""
 
     permission_classes = (Member,)
-    scopes: ClassVar[dict[str, str]] = {"GET": "read", "POST": "submit", "DELETE": "submit"}
+    scopes: ClassVar[dict[str, str]] = {"GET": "read", "HEAD": "read", "OPTIONS": "read"}
     caller: Caller
 
     def read(self, kind: type[Serializer[Any]]) -> dict[str, Any]:

@@ -58,6 +58,7 @@ class Code(StrEnum):
     UPLOAD_PARTS_WRONG = "upload_parts_wrong"
     UPLOAD_MISSING = "upload_missing"
     HASH_MISMATCH = "hash_mismatch"
+    TOO_MANY_UPLOADS = "too_many_uploads"
     UPLOAD_NOT_OPEN = "upload_not_open"
     UPLOAD_EXPIRED = "upload_expired"
     UPLOAD_NOT_COMPLETE = "upload_not_complete"

@@ -71,6 +71,14 @@ ROWS: list[Row] = [
         _("SHA-256 differs"),
         _("The SHA-256 of what arrived is not the declared one."),
     ),
+    (
+        Code.TOO_MANY_UPLOADS,
+        429,
+        Fault.POLICY,
+        _("Too many uploads at once"),
+        _("Your organisation has %(limit)s uploads that no submission has used."),
+        _("Submit or delete some of them; each one expires after a day."),
+    ),
     _upload(
         Code.UPLOAD_NOT_OPEN,
         409,

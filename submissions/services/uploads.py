@@ -27,6 +27,9 @@ LIFETIME = timedelta(hours=24)
 VERIFY_PATIENCE = timedelta(minutes=5)
 """After this a check that was begun and never ended may be begun again."""
 
+AT_ONCE = 100
+"""How many uploads of one organisation may lie in quarantine."""
+
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -132,6 +135,11 @@ def _require_size(size: int) -> None:
 
 def _create(version: HarnessVersion, channel: str, by: Actor, *, sha256: str, size: int | None) -> Upload:
     now = clock.now()
+    waiting = Upload.objects.filter(
+        harness_version__harness__organisation_id=version.harness.organisation_id, removed_at__isnull=True
+    ).exclude(state=Upload.State.CONSUMED)
+    if waiting.count() >= AT_ONCE:
+        raise refuse(Code.TOO_MANY_UPLOADS, limit=AT_ONCE)
     upload = Upload.objects.create(
         harness_version=version,
         channel=channel,

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -297,6 +298,31 @@ def test_every_error_has_one_shape(vendor: Vendor) -> None:
     clear(vendor.api.get("submissions?before=%00"), 422, "invalid_field")
     clear(vendor.api.get("schemas/harness-card/99"), 404, "not_found")
     clear(vendor.api.get("problems/no-such-code"), 404, "not_found")
+
+
+def test_a_session_needs_the_token_of_a_fresh_page(vendor: Vendor) -> None:
+    browser = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    browser.force_login(vendor.user, backend="django.contrib.auth.backends.ModelBackend")
+    assert browser.get("/api/v1/harnesses").status_code == 200
+    sent = browser.post("/api/v1/harnesses", {"name": "a"}, content_type="application/json")
+    clear(Answer(sent.status_code, sent.json(), sent.headers), 403, "csrf_failed")
+
+
+def test_a_token_without_the_scope_learns_nothing_by_head(vendor: Vendor) -> None:
+    token = accounts.issue_token(vendor.user, vendor.organisation, name="t", scopes=["submit"], by=world.BY)
+    assert (
+        Client().head("/api/v1/harnesses", headers={"authorization": f"Bearer {token[1]}"}).status_code == 403
+    )
+
+
+def test_quarantine_is_no_storage(vendor: Vendor, harness: Harness, monkeypatch: Any) -> None:
+    monkeypatch.setattr("submissions.services.uploads.AT_ONCE", 2)
+    version = vendor.version(harness)
+    answers = [opened(vendor, version, bundle()) for _ in range(3)]
+    assert [answer.status for answer in answers] == [201, 201, 429]
+    clear(answers[2], 429, "too_many_uploads")
+    vendor.api.call("DELETE", f"uploads/{answers[0].body['id']}")
+    assert opened(vendor, version, bundle()).status == 201
 
 
 def test_a_failure_of_ours_says_nothing_of_its_text(vendor: Vendor, monkeypatch: Any) -> None:
