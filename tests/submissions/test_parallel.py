@@ -11,7 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
@@ -28,6 +28,7 @@ from tests.submissions.world import Vendor
 TOGETHER = 20
 LIMIT = 3
 WIDE = {"line": 20, "lineage": 20, "account": 20, "in_flight": 20, "preflight": 20, "cooldown_seconds": 0}
+ONE_PROCESS = {"LINGEE_WEB_PROCESSES": "1", "LINGEE_WEB_THREADS": "20", "LINGEE_LOG_LEVEL": "ERROR"}
 LIMITED = {"line": "quota_line", "lineage": "quota_lineage", "account": "quota_account"}
 
 
@@ -44,10 +45,7 @@ def two_servers(processes: Any, transactional_db: None, tmp_path: Any) -> Iterat
     with Supervisor(tmp_path / "log") as supervisor:
         for number, address in enumerate(addresses):
             child: Child = processes.web(address, name=f"web{number}")
-            child.environment.update(
-                LINGEE_WEB_PROCESSES="1", LINGEE_WEB_THREADS="20", LINGEE_LOG_LEVEL="ERROR"
-            )
-            supervisor.start(child)
+            supervisor.start(replace(child, environment={**child.environment, **ONE_PROCESS}))
         for address in addresses:
             _await(f"http://{address}/api/v1/task-sets")
         yield [f"http://{address}" for address in addresses]
@@ -154,7 +152,8 @@ class Contest:
 def trial(
     contest: Contest, bases: list[str], client: httpx.Client, counter: str, number: int
 ) -> Counter[str]:
-    task_set = world.task_set(f"{counter}-{number}", **(WIDE | {counter: LIMIT}))
+    numbers: dict[str, int] = WIDE | {counter: LIMIT}
+    task_set = world.task_set(f"{counter}-{number}", profile="demo", **numbers)
     uploads = contest.refill()
     ways: list[Callable[..., str]] = [Member.by_web, Member.by_api]
 
