@@ -186,57 +186,39 @@ def outcome(submission: Submission) -> Outcome | None:
     )
 
 
+_YES, _NO, _RETURNED = _("counted"), _("not counted"), _("returned")
+_LIFTED, _RUNS, _CHOSEN = _("lifted"), _("runs"), _("as chosen")
+_CASES: tuple[tuple[str, Promise, Promise, Promise], ...] = (
+    ("rejected", _("Rejected at intake"), _NO, _LIFTED),
+    (
+        Code.PREFLIGHT_CRASHED,
+        _("Preflight failed: over 20 % of the runs crashed without artefact or reply; never for a low score"),
+        _NO,
+        _LIFTED,
+    ),
+    (Code.CANARY_FAILED, _("Canary failed"), _NO, _LIFTED),
+    (Code.CANCELLED_BY_VENDOR, _("Cancelled before held-out tasks start"), _NO, _LIFTED),
+    (Code.CANCELLED_AFTER_START, _("Cancelled after held-out tasks have started"), _YES, _RUNS),
+    ("harness", _("The harness crashed, timed out or ran out of budget on held-out tasks"), _YES, _RUNS),
+    ("platform", _("The platform failed before held-out tasks started"), _RETURNED, _LIFTED),
+    (
+        Code.CHOICE_KEEP,
+        _("Runs lost by the platform could not be repeated in time; you keep the incomplete result"),
+        _YES,
+        _CHOSEN,
+    ),
+    (
+        Code.CHOICE_VOID,
+        _("Runs lost by the platform could not be repeated in time; you void the submission"),
+        _RETURNED,
+        _CHOSEN,
+    ),
+)
+
+
 def who_pays() -> list[dict[str, str | Promise]]:
-    """The published table of who pays, one row per case, in the reader's language; code, words, slot, cooldown."""
-    yes, no, returned = _("counted"), _("not counted"), _("returned")
-    lifted, runs, chosen = _("lifted"), _("runs"), _("as chosen")
+    """The published table of who pays, one row per case: code, words, slot, cooldown."""
     return [
-        {"code": "rejected", "what": _("Rejected at intake"), "slot": no, "cooldown": lifted},
-        {
-            "code": Code.PREFLIGHT_CRASHED.value,
-            "what": _(
-                "Preflight failed: over 20 % of the runs crashed without artefact or reply; never for a low score"
-            ),
-            "slot": no,
-            "cooldown": lifted,
-        },
-        {"code": Code.CANARY_FAILED.value, "what": _("Canary failed"), "slot": no, "cooldown": lifted},
-        {
-            "code": Code.CANCELLED_BY_VENDOR.value,
-            "what": _("Cancelled before held-out tasks start"),
-            "slot": no,
-            "cooldown": lifted,
-        },
-        {
-            "code": Code.CANCELLED_AFTER_START.value,
-            "what": _("Cancelled after held-out tasks have started"),
-            "slot": yes,
-            "cooldown": runs,
-        },
-        {
-            "code": "harness",
-            "what": _("The harness crashed, timed out or ran out of budget on held-out tasks"),
-            "slot": yes,
-            "cooldown": runs,
-        },
-        {
-            "code": "platform",
-            "what": _("The platform failed before held-out tasks started"),
-            "slot": returned,
-            "cooldown": lifted,
-        },
-        {
-            "code": Code.CHOICE_KEEP.value,
-            "what": _(
-                "Runs lost by the platform could not be repeated in time; you keep the incomplete result"
-            ),
-            "slot": yes,
-            "cooldown": chosen,
-        },
-        {
-            "code": Code.CHOICE_VOID.value,
-            "what": _("Runs lost by the platform could not be repeated in time; you void the submission"),
-            "slot": returned,
-            "cooldown": chosen,
-        },
+        {"code": str(code), "what": what, "slot": slot, "cooldown": cooldown}
+        for code, what, slot, cooldown in _CASES
     ]
