@@ -64,10 +64,11 @@ def test_grandchildren_go_too(tmp_path):
 
 
 TOOL = """
-import os, sys
+import os, signal, sys
 from pathlib import Path
 from embedded.supervisor import Child, Supervisor
 folder = Path(sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
 with Supervisor(folder / "log") as supervisor:
     supervisor.start(Child("sleeper", ["sleep", "600"], dict(os.environ), folder))
     print(supervisor.pid("sleeper"), flush=True)
