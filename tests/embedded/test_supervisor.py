@@ -71,8 +71,8 @@ folder = Path(sys.argv[1])
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
 with Supervisor(folder / "log") as supervisor:
     supervisor.start(Child("sleeper", ["sleep", "600"], dict(os.environ), folder))
-    print(supervisor.pid("sleeper"), flush=True)
     try:
+        print(supervisor.pid("sleeper"), flush=True)
         supervisor.run()
     finally:
         print("unwound", flush=True)
