@@ -17,6 +17,10 @@ class TimeZoneForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["zone"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [
-            (name, f"{name} ({times.offset(times.ZoneInfo(name))})") for name in times.known_zones()
-        ]
+        field.choices = [(name, _labelled(name)) for name in times.known_zones()]
+
+
+def _labelled(name: str) -> str:
+    """The zone with its present offset, where that says more than the name."""
+    offset = times.offset(times.ZoneInfo(name))
+    return name if offset == name else f"{name} ({offset})"

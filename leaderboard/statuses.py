@@ -131,3 +131,17 @@ EPISODES: dict[str, Any] = {
     "unavailable": _("unavailable"),
     "cancelled": _("cancelled"),
 }
+
+#: Why a rule item has its score; codes of the grader.
+RULE_REASONS: dict[str, Any] = {
+    "met": _("met"),
+    "partly_met": _("partly met"),
+    "wrong": _("wrong"),
+    "missing": _("missing"),
+    "not_regular": _("not a regular file"),
+    "too_large": _("too large"),
+    "malformed": _("cannot be read"),
+    "column_missing": _("a column is missing"),
+    "contract_broken": _("breaks the table's contract"),
+    "no_such_row": _("no such row"),
+}

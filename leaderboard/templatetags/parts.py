@@ -139,3 +139,9 @@ def duration(value: timedelta) -> str:
 def episode_state(value: str) -> Any:
     """An episode's state as staff read it."""
     return statuses.EPISODES.get(value, value)
+
+
+@register.simple_tag
+def rule_reason(value: str) -> Any:
+    """Why a rule item has its score."""
+    return statuses.RULE_REASONS.get(value, value) if value else "–"
