@@ -19,13 +19,13 @@ from django.urls import NoReverseMatch, reverse, translate_url
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from accounts.access import CONSOLE_ROLES
 from accounts.queries import membership_of
 from leaderboard import times
 from leaderboard.queries import PolicySummary, policy_summary
 
 logger = logging.getLogger(__name__)
 ATTRIBUTE = "_site"
-CONSOLE_ROLES = ("console", "test")
 EXACT_AREAS = frozenset({"leaderboard:overview"})
 EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions"})
 

@@ -31,13 +31,14 @@ BESIDE = ("paused", "awaiting_choice", "held")
 
 @dataclass(frozen=True)
 class Step:
-    """One line of the timeline. `look` is done, now, open or failed."""
+    """One line of the timeline. `look` is done, now, open or failed; `state` is set where a badge is the title."""
 
     look: str
     icon: str
     title: str
     note: str
     at: datetime | None
+    state: str = ""
 
 
 def _titles() -> dict[str, tuple[str, str]]:
@@ -53,25 +54,36 @@ def _titles() -> dict[str, tuple[str, str]]:
 
 
 def steps(submission: Submission, moments: list[Moment]) -> list[Step]:
-    """The path of a submission with how far it came; what stopped it stands last."""
+    """The path of a submission with how far it came; where it waits or ended stands right after that."""
+    state = submission.state
     reached = {moment.state: moment.at for moment in reversed(moments) if moment.state in PATH}
-    last = max((PATH.index(state) for state in reached), default=0)
-    ended_early = submission.state in ENDS and submission.state != "complete"
+    last = max((PATH.index(name) for name in reached), default=0)
+    off_the_path = state not in PATH
+    ended = state in ENDS
     found = []
-    for at, state in enumerate(PATH):
-        title, note = _titles()[state]
-        if state == "running" and submission.held_out_run_id:
+    for at, name in enumerate(PATH):
+        title, note = _titles()[name]
+        if name == "running" and submission.held_out_run_id:
             note = _("%(percent)s %% of the whole") % {"percent": queries.progress(submission)}
-        if at < last or submission.state == "complete":
-            look, icon = "done", "check"
-        elif at == last:
-            look, icon = ("failed", "cross") if ended_early else ("now", "half")
-        elif ended_early:
-            break
-        else:
-            look, icon = "open", "ring"
-        found.append(Step(look, icon, title, note, reached.get(state)))
+        look, icon = _look(at, last, off_the_path=off_the_path, ended=ended)
+        found.append(Step(look, icon, title, note, reached.get(name)))
+        if at == last and off_the_path:
+            marks = ("failed", "stop") if ended else ("now", "pause")
+            found.append(Step(*marks, "", "", submission.state_since, state))
+            if ended:
+                break
     return found
+
+
+def _look(at: int, last: int, *, off_the_path: bool, ended: bool) -> tuple[str, str]:
+    """(look, icon) of the step at `at`, where `last` was reached last."""
+    if at > last:
+        return "open", "ring"
+    if at < last or (ended and not off_the_path):
+        return "done", "check"
+    if off_the_path:
+        return ("failed", "cross") if ended else ("done", "half")
+    return "now", "half"
 
 
 @require_safe

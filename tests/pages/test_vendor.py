@@ -184,6 +184,26 @@ def test_the_timeline_shows_how_far_it_came(vendor: world.Vendor, version: objec
     assert "0 % of the whole" in text
 
 
+@pytest.mark.parametrize(
+    ("moves", "looks"),
+    [
+        (
+            (*site.TO_RUNNING, ("awaiting_choice", Code.DEADLINE_RUNNING)),
+            ["done"] * 5 + ["now"] + ["open"] * 2,
+        ),
+        ((*site.TO_RUNNING[:2], ("preflight_failed", Code.PREFLIGHT_CRASHED)), ["done"] * 2 + ["failed"] * 2),
+        (site.TO_COMPLETE, ["done"] * 7),
+        ((("cancelled", Code.CANCELLED_BY_VENDOR),), ["failed"] * 2),
+    ],
+)
+def test_where_it_waits_or_ended_stands_after_the_last_step(
+    vendor: world.Vendor, version: object, moves: tuple[tuple[str, Code], ...], looks: list[str]
+) -> None:
+    found = site.moved(site.submission(vendor, version), *moves)  # type: ignore[arg-type]
+    text = signed_in(vendor.user).get(address("submissions:submission", found.id)).content.decode()
+    assert re.findall(r'<li class="(done|now|open|failed)"', text) == looks
+
+
 def test_a_failure_says_whose_what_to_do_and_what_it_cost(vendor: world.Vendor, version: object) -> None:
     found = site.moved(site.submission(vendor, version), *site.TO_RUNNING[:2])  # type: ignore[arg-type]
     found = site.moved(found, ("preflight_failed", Code.PREFLIGHT_CRASHED))
