@@ -6,6 +6,7 @@ import logging
 import os
 from typing import Any
 
+import kombu.transport.redis  # noqa: F401 - loaded now and not within somebody's request
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")

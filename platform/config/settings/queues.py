@@ -24,7 +24,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
 }
 
 #: Seconds a request may lose to a broker that does not answer, for connecting and for sending each.
-BROKER_PATIENCE = 1.0
+BROKER_PATIENCE = 0.8
 
 #: The anonymous exchange: a message goes straight to the list named by its routing key. A named exchange
 #: would be looked up in a table that lives in Redis, and publishing would fail once Redis was emptied.
