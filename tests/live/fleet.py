@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ HARNESSES = ROOT / "tests/harnesses"
 SECRET = b"the same seeds in every run of it"
 PATIENCE = 240.0
 """Seconds a whole run may take before a test gives up."""
+OVERLAYS = {"reference": ["rule-script", "reference"]}
+"""Harnesses whose files are laid over another's."""
 EXECUTORS = ("execute-1", "execute-2")
 
 
@@ -55,20 +58,28 @@ class Fleet:
     def package(self, name: str) -> StoredPackage:
         """A sample harness, sealed as intake does it."""
         if name not in self._packages:
-            data = bundle(HARNESSES / name, "0.3.1")
-            path = Path(os.environ["LINGEE_STATE_DIR"]) / f"{name}.tar.gz"
+            folder = Path(os.environ["LINGEE_STATE_DIR"]) / f"bundle-{name}"
+            for layer in OVERLAYS.get(name, [name]):
+                shutil.copytree(HARNESSES / layer, folder, dirs_exist_ok=True)
+            data = bundle(folder, "0.3.1")
+            path = folder.with_suffix(".tar.gz")
             path.write_bytes(data)
             digest = hashlib.sha256(data).hexdigest()
             self._packages[name] = packages.seal(path, digest=digest, unpacked_size=len(data))
         return self._packages[name]
 
     def submit(
-        self, harness: str, *, command: tuple[str, ...] = ("python3", "/harness/run.py"), **more: Any
+        self,
+        harness: str,
+        *,
+        command: tuple[str, ...] = ("python3", "/harness/run.py"),
+        kind: str = EvaluationRun.Kind.HELD_OUT,
+        **more: Any,
     ) -> EvaluationRun:
-        """A held-out run with known seeds; its order is random as ever."""
+        """A run with known seeds; its order is random as ever."""
         with transaction.atomic():
             run = services.create_run(
-                kind=EvaluationRun.Kind.HELD_OUT,
+                kind=kind,
                 version=self.version,
                 package=self.package(harness),
                 command=list(command),

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 POLL_SECONDS = 1.0
+PATIENCE_SECONDS = 1800.0
 FINAL_STATES = ("complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided")
 TIMEOUT_SECONDS = 120.0
 
@@ -106,14 +107,19 @@ class Job:
 
     def follow(self, submission_id: str, report: Callable[[str, int], None]) -> dict[str, Any]:
         """Poll until the end, reporting state and coarse progress; raises JobFailed where it is not `complete`."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             found = self.ask("GET", f"submissions/{submission_id}")
             report(found["state"], int(found.get("progress") or 0))
             if found["state"] in FINAL_STATES:
                 break
+            if time.monotonic() > deadline:
+                raise JobFailed(
+                    f"submission is still {found['state']} after {PATIENCE_SECONDS:.0f} s; see the logs"
+                )
             self.wait(POLL_SECONDS)
         if found["state"] != "complete":
-            raise JobFailed(f"submission ended {found['state']}: {found.get('reason')}")
+            raise JobFailed(f"submission ended {found['state']}: {found.get('outcome')}")
         return found
 
     def result(self, submission_id: str) -> dict[str, Any]:

@@ -126,9 +126,7 @@ def stage(state: Path, what: str, say: Say, extra: Mapping[str, str] | None = No
         say(f"services ({time.monotonic() - started:.1f} s)")
         yield Stage(
             state=state,
-            processes=Processes(
-                services.connection(), state, {**TICKS, **(extra or {})}
-            ),
+            processes=Processes(services.connection(), state, {**TICKS, **(extra or {})}),
             supervisor=supervisor,
             say=say,
         )

@@ -127,14 +127,14 @@ def scans(work: Work) -> None:
 
 
 def _clean(rows: list[bytearray]) -> list[bytearray]:
-    """Black where ink has ink beside it, white elsewhere: dust goes, faint print stays."""
+    """Black where ink has ink on two sides, white elsewhere: dust goes, also in pairs, and faint print stays."""
     inked = [[grey < 180 for grey in row] for row in rows]
     height, width = len(rows), len(rows[0])
     return [
         bytearray(
             0
             if inked[y][x]
-            and sum(inked[y + b][x + a] for a, b in _AROUND if 0 <= y + b < height and 0 <= x + a < width) > 1
+            and sum(inked[y + b][x + a] for a, b in _AROUND if 0 <= y + b < height and 0 <= x + a < width) > 2
             else 255
             for x in range(width)
         )

@@ -58,7 +58,9 @@ class Command(BaseCommand):
         except (StageError, JobFailed, ServiceError) as error:
             raise CommandError(str(error)) from error
         path = f"/en/v/submissions/{line['submission']}/"
-        console.print(f"Look at it: make serve, sign in as the demo vendor it names, and open {path}", soft_wrap=True)
+        console.print(
+            f"Look at it: make serve, sign in as the demo vendor it names, and open {path}", soft_wrap=True
+        )
         sys.stdout.write(json.dumps(line) + "\n")
 
 
