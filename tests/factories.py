@@ -24,7 +24,12 @@ def draft_version(label: str, shape: Mapping[str, tuple[int, int]] = SHAPE) -> T
     version = TaskSetVersion.objects.create(label=label, is_synthetic=True)
     packs = {
         kind: AssetPack.objects.create(
-            version=version, kind=kind, object_key=f"packs/{new_id()}", sha256="0" * 64, size=1, wrapped_key=b"-"
+            version=version,
+            kind=kind,
+            object_key=f"packs/{new_id()}",
+            sha256="0" * 64,
+            size=1,
+            wrapped_key=b"-",
         )
         for kind in AssetPack.Kind
     }

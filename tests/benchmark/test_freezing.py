@@ -72,7 +72,10 @@ def test_freezing_writes_digest_and_composition() -> None:
     services.record_admission(version, digest_admitted=services.content_digest(version), tasks=16, by=BY)
     frozen = services.freeze("9.6", by=BY)
     assert frozen.state == TaskSetVersion.State.FROZEN
-    assert frozen.composition["finance"] == {"groups": {"public": 1, "held_out": 3}, "held_out_families": [2, 1]}
+    assert frozen.composition["finance"] == {
+        "groups": {"public": 1, "held_out": 3},
+        "held_out_families": [2, 1],
+    }
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def _table(lines: list[str], path: tuple[str, ...], data: Mapping[str, object]) 
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.match(key) else _value(key)
+    return key if _BARE_KEY.fullmatch(key) else _value(key)
 
 
 def _value(value: object) -> str:
