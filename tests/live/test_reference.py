@@ -28,7 +28,9 @@ def test_reference_solutions_score_full(make_fleet: Callable[..., Fleet], import
     assert len(results) == imported.tasks.count()
     slugs = dict(TaskRevision.objects.values_list("id", "slug"))
     short = [slugs[task] for task, score, success in results if score != 1 or not success]
-    endings = TaskResult.objects.exclude(ending="finished").values_list("episode__task__slug", "ending", "seconds")
+    endings = TaskResult.objects.exclude(ending="finished").values_list(
+        "episode__task__slug", "ending", "seconds"
+    )
     assert not short, (short, list(endings))
     families = Counter(imported.tasks.values_list("family", flat=True))
     assert min(families.values()) >= 2
