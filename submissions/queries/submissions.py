@@ -159,7 +159,7 @@ def _charge_words(slot: Slot) -> str:
         )
     if slot.state == Slot.State.CONSUMED:
         return str(_("One use is counted, because held-out tasks have started."))
-    return sentence(slot.cause, {"reason": slot.reason})
+    return sentence(slot.cause, {**slot.submission.reason_facts, "reason": slot.reason})
 
 
 def _if_cancelled(submission: Submission, slot: Slot) -> str:
