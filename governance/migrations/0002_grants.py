@@ -24,6 +24,11 @@ class Migration(migrations.Migration):
             name="aggregate_immutable",
             message="what was released is never changed",
         ),
+        immutable(
+            "governance_sealedaggregate",
+            name="sealed_aggregate_immutable",
+            message="an aggregate never changes",
+        ),
         grant("SELECT", SHOWN, ["web", "console", "auditor"]),
         grant("SELECT, INSERT", [*SHOWN, "governance_sealedaggregate"], ["sealed"]),
         grant("SELECT", ["governance_sealedaggregate"], ["console"]),

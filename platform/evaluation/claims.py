@@ -22,11 +22,17 @@ from config import clock
 from config.ids import opaque_id
 from evaluation import events
 from evaluation.models import Attempt, Ending, Episode, RunShare
-from evaluation.queries import runs_to_serve
+from evaluation.queries import has_ready, kernel_is_taken, runs_to_grade, runs_to_serve
 
 RETRIES = 2
 """Further attempts after infrastructure faults, and further gradings after technical faults of a grader."""
 WORKER_LOST = "worker_lost"
+LOCK_SPACE = 1
+"""First half of the advisory lock under which one kernel's claims are made one after the other."""
+
+
+class KernelTaken(Exception):
+    """The next episode in turn must wait until this kernel is done with those of the other sort."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +66,33 @@ def lease() -> timedelta:
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def claim_execution(worker: str) -> Claim | None:
+def claim_execution(worker: str, kernel: str = "") -> Claim | None:
     """Take the next episode to execute, fairly across runs; None where nothing is to be had.
 
     Within a run first attempts go before further ones, so that an episode that takes its worker down cannot hold
-    up the others.
+    up the others. A harness whose output its vendor sees never runs beside a held-out one on one kernel: there is
+    always some counter or cache through which one could tell the other what it reads. Raises KernelTaken where the
+    run whose turn it is has to wait for that; no other run goes before it.
     """
-    for run_id in runs_to_serve():
+    for run_id, visible in runs_to_serve():
         with transaction.atomic():
-            claim = _take_execution(run_id, worker)
+            _one(
+                "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s))",
+                space=LOCK_SPACE,
+                kernel=kernel,
+            )
+            if kernel_is_taken(kernel, visible=visible):
+                if has_ready(run_id):
+                    raise KernelTaken(kernel)
+                continue
+            claim = _take_execution(run_id, worker, kernel)
             if claim:
                 RunShare.objects.filter(run_id=run_id).update(served_at=clock.now())
                 return claim
     return None
 
 
-def _take_execution(run_id: UUID, worker: str) -> Claim | None:
+def _take_execution(run_id: UUID, worker: str, kernel: str) -> Claim | None:
     now = clock.now()
     row = _one(
         """
@@ -85,7 +102,7 @@ def _take_execution(run_id: UUID, worker: str) -> Claim | None:
           ORDER BY attempts, position LIMIT 1 FOR UPDATE SKIP LOCKED),
         taken AS (
           UPDATE evaluation_episode e SET state = 'leased', fence = e.fence + 1, attempts = e.attempts + 1,
-            worker = %(worker)s, lease_until = %(until)s
+            worker = %(worker)s, kernel = %(kernel)s, lease_until = %(until)s
           FROM picked WHERE e.id = picked.id
           RETURNING e.id, e.task_id, e.run_index, e.fence),
         number AS (
@@ -100,6 +117,7 @@ def _take_execution(run_id: UUID, worker: str) -> Claim | None:
         """,
         run=run_id,
         worker=worker,
+        kernel=kernel,
         now=now,
         until=now + lease(),
         attempt=opaque_id(),
@@ -108,14 +126,23 @@ def _take_execution(run_id: UUID, worker: str) -> Claim | None:
 
 
 def claim_grading(worker: str) -> Claim | None:
-    """Take the next executed episode for grading, oldest run first; None where nothing is to be had."""
-    now = clock.now()
+    """Take the next executed episode for grading, fairly across runs; None where nothing is to be had."""
+    for run_id in runs_to_grade():
+        with transaction.atomic():
+            claim = _take_grading(run_id, worker)
+            if claim:
+                RunShare.objects.filter(run_id=run_id).update(graded_at=clock.now())
+                return claim
+    return None
+
+
+def _take_grading(run_id: UUID, worker: str) -> Claim | None:
     row = _one(
         """
         WITH picked AS (
-          SELECT e.id FROM evaluation_episode e JOIN evaluation_evaluationrun r ON r.id = e.run_id
-          WHERE e.state = 'executed' AND r.state IN ('executing', 'grading')
-          ORDER BY r.created_at, e.position LIMIT 1 FOR UPDATE OF e SKIP LOCKED)
+          SELECT id FROM evaluation_episode
+          WHERE run_id = %(run)s AND state = 'executed'
+          ORDER BY grading_attempts, position LIMIT 1 FOR UPDATE SKIP LOCKED)
         UPDATE evaluation_episode e SET state = 'grading', fence = e.fence + 1, worker = %(worker)s,
           grading_attempts = e.grading_attempts + 1, lease_until = %(until)s
         FROM picked WHERE e.id = picked.id
@@ -124,8 +151,9 @@ def claim_grading(worker: str) -> Claim | None:
            ORDER BY a.number DESC LIMIT 1),
           (SELECT max(a.number) FROM evaluation_attempt a WHERE a.episode_id = e.id)
         """,
+        run=run_id,
         worker=worker,
-        until=now + lease(),
+        until=clock.now() + lease(),
     )
     return Claim(*row) if row else None
 
@@ -210,9 +238,14 @@ def finish_grading(claim: Claim, write: Callable[[], None]) -> bool:
 def fail_grading(claim: Claim) -> None:
     """A technical fault while grading: grade again while `RETRIES` last, else the episode is unavailable."""
     with transaction.atomic():
-        attempts = Episode.objects.only("grading_attempts").get(pk=claim.episode_id).grading_attempts
-        state = Episode.State.EXECUTED if attempts <= RETRIES else Episode.State.UNAVAILABLE
+        again = gradings(claim) <= RETRIES
+        state = Episode.State.EXECUTED if again else Episode.State.UNAVAILABLE
         _held(claim, (Episode.State.GRADING,)).update(state=state, lease_until=None)
+
+
+def gradings(claim: Claim) -> int:
+    """How often this episode has been taken for grading, this time included."""
+    return Episode.objects.only("grading_attempts").get(pk=claim.episode_id).grading_attempts
 
 
 def reap(*, by: Actor) -> int:

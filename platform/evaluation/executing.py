@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
+import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError
+from django.db import DatabaseError, InterfaceError
 
 from audit.events import Actor
 from benchmark.models import TaskRevision
@@ -17,13 +21,32 @@ from evaluation.assets import AssetCache, AssetsBroken
 from evaluation.claims import Claim, Finish
 from evaluation.models import Ending, EvaluationRun
 from evaluation.sandbox import bubblewrap
-from evaluation.sandbox.spec import InfrastructureFault, Limits, Outcome, RunSpec
+from evaluation.sandbox.spec import (
+    InfrastructureFault,
+    Limits,
+    Outcome,
+    RunSpec,
+    SandboxUnavailable,
+)
 from evaluation.services import episode_seed
 
 logger = structlog.get_logger(__name__)
 
-OUR_FAULTS = (ClientError, BotoCoreError, store.ObjectMissing, vault.SealBroken, AssetsBroken, OSError)
+OUR_FAULTS = (
+    ClientError,
+    BotoCoreError,
+    store.ObjectMissing,
+    vault.SealBroken,
+    AssetsBroken,
+    DatabaseError,
+    InterfaceError,
+    OSError,
+)
 """What fails on our side around an episode: the store, keys, the worker's own disk."""
+CONTROL_COMMAND = ("true",)
+FOLLOWS_HARNESS = "fault_follows_harness"
+WAIT_SECONDS = 0.2
+"""Between two looks at a kernel that is taken by episodes of the other sort."""
 TASK_COLUMNS = (
     "id",
     "turns",
@@ -36,11 +59,19 @@ TASK_COLUMNS = (
 )
 
 
+def place_of(error: BaseException) -> str:
+    """Kind and place of an exception. Its text stays out of logs: it may quote what a harness or a task says."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
+    return f"{type(error).__name__} at {where}"
+
+
 class Executor:
     """One worker process's hands. `place` is its private folder; nothing in it outlives the process."""
 
     def __init__(self, worker: str, place: Path, runtime: bubblewrap.Backend) -> None:
         self.worker = worker
+        self._kernel = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self._actor = Actor(kind="worker", id=worker)
         self._sandbox = runtime
         self._assets = AssetCache(place / "assets")
@@ -50,7 +81,11 @@ class Executor:
 
     def run_one(self, holding: list[Claim]) -> bool:
         """Claim and run one episode; False where nothing was to be had. `holding` is what the heartbeat renews."""
-        claim = claims.claim_execution(self.worker)
+        try:
+            claim = claims.claim_execution(self.worker, self._kernel)
+        except claims.KernelTaken:
+            time.sleep(WAIT_SECONDS)
+            return True
         if claim is None:
             return False
         holding.append(claim)
@@ -65,17 +100,42 @@ class Executor:
     def _run(self, claim: Claim) -> Finish:
         try:
             return self._try(claim)
-        except InfrastructureFault as fault:
+        except SandboxUnavailable as fault:
             return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=fault.code)
+        except InfrastructureFault as fault:
+            return self._after_fault(claim, fault.code)
         except OUR_FAULTS as fault:
             logger.warning("attempt_failed", attempt=str(claim.attempt_id), error=type(fault).__name__)
             return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause="store_or_disk")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the claim gets its end
+            logger.error("attempt_failed", attempt=str(claim.attempt_id), error=place_of(error))
+            return self._after_fault(claim, "worker_error")
 
-    def _try(self, claim: Claim) -> Finish:
+    def _after_fault(self, claim: Claim, cause: str) -> Finish:
+        """A fault around the sandbox: tried again first; the last time a control tells whose it is.
+
+        The same task is run in the same place with a command that does nothing. If that works, the fault follows
+        the harness, and the run is valid: stopped by a limit, with nothing to show. Otherwise a harness could choose
+        which tasks count, by breaking what runs it.
+        """
+        if claim.attempt_number > claims.RETRIES:
+            try:
+                return replace(
+                    self._try(claim, command=CONTROL_COMMAND),
+                    ending=Ending.LIMIT_EXCEEDED,
+                    cause=FOLLOWS_HARNESS,
+                    has_output=False,
+                )
+            except Exception as error:  # noqa: BLE001 - then it is our fault indeed
+                logger.error("control_failed", attempt=str(claim.attempt_id), error=place_of(error))
+        return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=cause)
+
+    def _try(self, claim: Claim, command: tuple[str, ...] | None = None) -> Finish:
         run = EvaluationRun.objects.select_related("package", "secret").get(pk=claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         try:
-            outcome = self._sandbox.run_episode(self._spec(claim, run), folder)
+            spec = self._spec(claim, run)
+            outcome = self._sandbox.run_episode(replace(spec, command=command) if command else spec, folder)
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
             data = artefacts.bundle(outcome, snapshot)
             key = f"artefacts/{claim.run_id}/{claim.attempt_id}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,32 @@ from evaluation import artefacts, claims, packages
 from evaluation.artefacts import Left
 from evaluation.assets import AssetCache
 from evaluation.claims import Claim
-from evaluation.executing import OUR_FAULTS
-from evaluation.grader.reward import RewardError, decimal_text, decode
+from evaluation.executing import OUR_FAULTS, place_of
+from evaluation.grader.reward import decimal_text, decode
 from evaluation.models import Attempt, EvaluationRun, PublicTaskResult, TaskResult
 from evaluation.sandbox import bubblewrap
-from evaluation.sandbox.spec import GradeSpec, InfrastructureFault
-from scoring.channel import RuleOutcome
+from evaluation.sandbox.spec import GradeSpec
+from scoring.channel import FailureType, RuleOutcome
 from scoring.run import score_run, with_ending
 
 logger = structlog.get_logger(__name__)
 
 LOG_CHARACTERS = 64 * 1024
 """What a preflight page shows of one output stream or reply."""
+GRADE_SECONDS = 10.0
+"""A grading takes well under a tenth of a second; what takes a hundred times that is made to."""
+CONTROL_AT = 2
+"""Which grading of an episode, in turn, is followed by a control where it fails too."""
+EMPTY_TAR = bytes(1024)
+UNREADABLE = RuleOutcome(
+    score=Decimal(0),
+    success=False,
+    threshold_failed=(),
+    fatal_failed=(),
+    items=(),
+    failure_type=FailureType.MISSING_DELIVERABLE,
+)
+"""A run whose artefacts stop the grader: there is no deliverable that could be read."""
 GRADING = "tests/grading/"
 
 
@@ -40,6 +55,10 @@ class Graded:
     task: TaskRevision
     left: Left
     outcome: RuleOutcome
+
+
+class ArtefactsLost(Exception):
+    """What the store holds is not what the attempt left."""
 
 
 class GraderFault(Exception):
@@ -65,24 +84,48 @@ class Grader:
         holding.append(claim)
         try:
             self._grade(claim)
-        except (GraderFault, RewardError, InfrastructureFault, *OUR_FAULTS) as fault:
+        except (ArtefactsLost, *OUR_FAULTS) as fault:
             logger.warning("grading_failed", attempt=str(claim.attempt_id), error=type(fault).__name__)
             claims.fail_grading(claim)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the claim gets its end
+            logger.warning("grading_failed", attempt=str(claim.attempt_id), error=place_of(error))
+            self._after_fault(claim)
         finally:
             holding.remove(claim)
         return True
 
+    def _after_fault(self, claim: Claim) -> None:
+        """A technical fault while grading: tried once more; then a control tells whose it is.
+
+        The same rules are graded against an empty workspace. If that works, the fault follows the artefacts: the run
+        is valid, and nothing in it could be read. Otherwise a harness could choose which tasks count.
+        """
+        if claims.gradings(claim) < CONTROL_AT:
+            claims.fail_grading(claim)
+            return
+        try:
+            graded = self._graded(claim, control=True)
+            claims.finish_grading(claim, lambda: self._store(claim, graded))
+        except Exception as error:  # noqa: BLE001 - then it is our fault indeed
+            logger.error("control_failed", attempt=str(claim.attempt_id), error=place_of(error))
+            claims.fail_grading(claim)
+
     def _grade(self, claim: Claim) -> None:
+        graded = self._graded(claim)
+        claims.finish_grading(claim, lambda: self._store(claim, graded))
+
+    def _graded(self, claim: Claim, *, control: bool = False) -> Graded:
         run = EvaluationRun.objects.select_related("package").get(pk=claim.run_id)
         attempt = Attempt.objects.get(pk=claim.attempt_id)
         task = TaskRevision.objects.get(pk=claim.task_id)
         data = packages.load_artefacts(run.package, attempt.artefact_key)
         if artefacts.digest(data) != attempt.artefact_sha256:
-            raise GraderFault("artefacts differ from their digest")
+            raise ArtefactsLost("artefacts differ from their digest")
         left = artefacts.unbundle(data)
-        outcome = self._outcome(task, left)
-        graded = Graded(run=run, attempt=attempt, task=task, left=left, outcome=outcome)
-        claims.finish_grading(claim, lambda: self._store(claim, graded))
+        if control:
+            self._outcome(task, replace(left, snapshot=EMPTY_TAR, reply=None))
+            return Graded(run=run, attempt=attempt, task=task, left=left, outcome=UNREADABLE)
+        return Graded(run=run, attempt=attempt, task=task, left=left, outcome=self._outcome(task, left))
 
     def _outcome(self, task: TaskRevision, left: Left) -> RuleOutcome:
         files = self._assets.files(task.grading_pack_id, task.grading_offset, task.grading_size)
@@ -94,6 +137,7 @@ class Grader:
                 rules_json=files["rules.json"],
                 snapshot=snapshot,
                 reply=left.reply,
+                seconds=GRADE_SECONDS,
                 scripts={
                     name.removeprefix("tests/"): data
                     for name, data in files.items()

@@ -88,12 +88,13 @@ class RunSecret(models.Model):
 
 
 class RunShare(models.Model):
-    """When a run was last served by an execute worker: what fair sharing between runs is decided by."""
+    """When a run was last served by an execute and by a grade worker: what fair sharing is decided by."""
 
     run = models.OneToOneField(
         EvaluationRun, primary_key=True, on_delete=models.CASCADE, related_name="share"
     )
     served_at = models.DateTimeField(null=True)
+    graded_at = models.DateTimeField(null=True)
 
 
 class Episode(models.Model):
@@ -116,6 +117,8 @@ class Episode(models.Model):
     fence = models.PositiveIntegerField(default=0)
     """Grows with each claim; a writer with an older one changes nothing."""
     worker = models.CharField(max_length=64, blank=True)
+    kernel = models.CharField(max_length=36, blank=True)
+    """Boot id of the kernel that runs it, while it is leased."""
     lease_until = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     grading_attempts = models.PositiveSmallIntegerField(default=0)

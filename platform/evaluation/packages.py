@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import hmac
 import io
 import os
 import shutil
 import tarfile
 import tempfile
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 
@@ -18,8 +22,15 @@ from evaluation.models import StoredPackage
 
 SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 """A second wall behind intake's own checks, which already refuse all that this filter would; Python 3.11.4 has it."""
+OUR_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE})
+"""Errors of this machine's disk, as against those that a bundle's own names and contents cause."""
+_NAMES = os.urandom(32)
 KEPT_PACKAGES = 3
 """Unpacked packages a worker keeps; the longest unused goes first."""
+
+
+class Unpackable(Exception):
+    """The bundle cannot be unpacked; its message names the kind of error only."""
 
 
 def worker_key() -> bytes:
@@ -57,8 +68,12 @@ def submission_key(package: StoredPackage) -> bytes:
 
 
 def unpacked(package: StoredPackage, base: Path) -> Path:
-    """The package's tree below `base`, unpacked once per worker, readable by everybody, named by its row only."""
-    place = base / package.id.hex
+    """The package's tree below `base`, unpacked once per worker and readable by everybody.
+
+    An episode can see the folder's name, so it is a digest that is new with each worker: neither the package nor its
+    time can be told from it. Raises Unpackable.
+    """
+    place = base / hmac.new(_NAMES, package.id.bytes, hashlib.sha256).hexdigest()[:32]
     if place.is_dir():
         os.utime(place)
         return place
@@ -69,8 +84,7 @@ def unpacked(package: StoredPackage, base: Path) -> Path:
         with tempfile.TemporaryFile(dir=base) as plain:
             store.fetch_sealed(settings.S3_BUCKET_PACKAGES, package.object_key, plain, under=key)
             plain.seek(0)
-            with tarfile.open(fileobj=plain, mode="r:gz") as archive:
-                archive.extractall(scratch, **SAFELY)  # noqa: S202 - intake refused what leaves the tree
+            extract(plain, scratch)
         _open_to_all(scratch)
         try:
             scratch.rename(place)
@@ -80,6 +94,27 @@ def unpacked(package: StoredPackage, base: Path) -> Path:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return place
+
+
+def extract(bundle: IO[bytes], target: Path) -> None:
+    """Unpack a bundle as workers do; raises Unpackable. Intake tries this too, before it accepts one."""
+    try:
+        with tarfile.open(fileobj=bundle, mode="r:gz") as archive:
+            archive.extractall(target, **SAFELY)  # noqa: S202 - intake refused what leaves the tree
+    except (
+        tarfile.TarError,
+        EOFError,
+        zlib.error,
+        ValueError,
+        OverflowError,
+        KeyError,
+        RecursionError,
+    ) as error:
+        raise Unpackable(type(error).__name__) from error
+    except OSError as error:
+        if error.errno in OUR_ERRNOS:
+            raise
+        raise Unpackable(type(error).__name__) from error
 
 
 def _make_room(base: Path) -> None:

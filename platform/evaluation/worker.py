@@ -41,7 +41,8 @@ class Hands:
         self.name = f"{name}-{opaque_id().hex[:8]}"[-64:]
         self.queue = queue
         self.holding: list[Claim] = []
-        self.place = Path(settings.WORK_DIR) / self.name
+        # Its name can be seen in the mount table of an episode, so it says nothing.
+        self.place = Path(settings.WORK_DIR) / opaque_id().hex
         self.place.mkdir(parents=True, mode=0o711)
         atexit.register(shutil.rmtree, self.place, ignore_errors=True)
         self.sandbox = bubblewrap.default_backend()

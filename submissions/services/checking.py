@@ -92,6 +92,12 @@ def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, int]:
         raise Finding(Code.HASH_MISMATCH)
     file.seek(0)
     archive = inspect(file)
+    file.seek(0)
+    with tempfile.TemporaryDirectory(prefix="intake-") as folder:
+        try:
+            packages.extract(file, Path(folder))
+        except packages.Unpackable as error:
+            raise Finding(Code.PACKAGE_DAMAGED, entry=str(error)) from None
     version = submission.harness_version
     manifest = read_manifest(archive.manifest or b"", name=version.harness.name, version=version.version)
     return manifest, archive.unpacked

@@ -229,3 +229,43 @@ def test_progress_moves_on_ticks_only(settings: Any) -> None:
         services.settle_run(run.id)
     run.refresh_from_db()
     assert run.quarter == 50
+
+
+def test_output_that_is_shown_is_never_made_beside_a_held_out_run() -> None:
+    version = frozen_version("8.15", {"general": (2, 2)})
+    preflight = run_of(version, EvaluationRun.Kind.PREFLIGHT)
+    held_out = run_of(version)
+    first = claims.claim_execution("w", "kernel")
+    assert first is not None
+    assert first.run_id == preflight.id
+    with pytest.raises(claims.KernelTaken):
+        claims.claim_execution("w", "kernel")
+    elsewhere = claims.claim_execution("w", "another kernel")
+    assert elsewhere is not None
+    assert elsewhere.run_id == held_out.id
+    claims.finish_attempt(first, FINISHED, by=BY)
+    then = claims.claim_execution("w", "kernel")
+    assert then is not None
+
+
+def test_a_canary_never_runs_beside_a_held_out_run() -> None:
+    version = frozen_version("8.16", {"general": (1, 1)})
+    run_of(version)
+    assert claims.claim_execution("w", "kernel")
+    run_of(version, EvaluationRun.Kind.CANARY)
+    with pytest.raises(claims.KernelTaken):
+        claims.claim_execution("w", "kernel")
+
+
+def test_grading_serves_runs_in_turn() -> None:
+    version = frozen_version("8.17", {"general": (1, 4)})
+    runs = [run_of(version), run_of(version)]
+    for _ in range(8):
+        claims.finish_attempt(taken(), FINISHED, by=BY)
+    order = []
+    for _ in range(4):
+        claim = claims.claim_grading("g")
+        assert claim is not None
+        order.append(claim.run_id)
+        grade(claim)
+    assert Counter(order) == {run.id: 2 for run in runs}

@@ -182,7 +182,15 @@ def test_what_the_vendor_kept_incomplete_is_shown_with_its_bounds(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    "table", ["governance_release", "governance_domainaggregate", "governance_releasepolicy"]
+    "table",
+    [
+        "governance_release",
+        "governance_domainaggregate",
+        "governance_releasepolicy",
+        "governance_sealedaggregate",
+        "evaluation_taskresult",
+        "evaluation_publictaskresult",
+    ],
 )
 def test_what_was_released_is_never_changed(
     connect_as: Callable[[str], psycopg.Connection[Any]], table: str

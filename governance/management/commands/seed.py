@@ -33,7 +33,7 @@ class Command(BaseCommand):
         TaskSetVersion.objects.get(label=options["task_set"])
         run = secrets.token_hex(4)
         password = secrets.token_urlsafe(12)
-        staff = self._person(STAFF_EMAIL, "Staff", password, staff=True)
+        staff = self._person(STAFF_EMAIL, "Staff", password, staff=True, known=options["quickstart"])
         if options["quickstart"]:
             user = self._person(VENDOR_EMAIL, "Quickstart", password)
             membership = Membership.objects.filter(user=user).select_related("organisation").first()
@@ -63,11 +63,14 @@ class Command(BaseCommand):
         services.set_password(user, password, by=BY)
         return [{"as": "demo vendor", "email": user.email, "password": password}]
 
-    def _person(self, email: str, name: str, password: str, *, staff: bool = False) -> User:
+    def _person(
+        self, email: str, name: str, password: str, *, staff: bool = False, known: bool = True
+    ) -> User:
+        """The person with that address; `known` gives them this password although they had one."""
         user = User.objects.filter(email=email).first()
         if user is None:
             user = services.create_user(email, password, by=BY, name=name, staff=staff)
-        else:
+        elif known:
             services.set_password(user, password, by=BY)
         EmailAddress.objects.get_or_create(
             user=user, email=email, defaults={"verified": True, "primary": True}

@@ -124,6 +124,7 @@ class Migration(migrations.Migration):
                 ),
                 ("fence", models.PositiveIntegerField(default=0)),
                 ("worker", models.CharField(blank=True, max_length=64)),
+                ("kernel", models.CharField(blank=True, max_length=36)),
                 ("lease_until", models.DateTimeField(blank=True, null=True)),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("grading_attempts", models.PositiveSmallIntegerField(default=0)),
@@ -221,6 +222,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("served_at", models.DateTimeField(null=True)),
+                ("graded_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(

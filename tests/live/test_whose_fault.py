@@ -1,0 +1,107 @@
+"""A fault that follows the harness or its artefacts is the harness's own: no harness chooses which tasks count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation import claims, services
+from evaluation.executing import CONTROL_COMMAND, FOLLOWS_HARNESS, Executor
+from evaluation.grading import EMPTY_TAR, Grader
+from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
+from evaluation.sandbox.bubblewrap import Backend, default_backend
+from evaluation.sandbox.spec import GradeOutcome, GradeSpec, Outcome, RunSpec, SandboxStartFailed
+from tests.live.fleet import Fleet
+
+pytestmark = [pytest.mark.serial, pytest.mark.timeout(300)]
+
+
+class Broken(Backend):
+    """The real sandbox, but for what `breaks` and `breaks_grading` say."""
+
+    breaks: Callable[[RunSpec], bool] = staticmethod(lambda spec: False)
+    breaks_grading: Callable[[GradeSpec], bool] = staticmethod(lambda spec: False)
+
+    def run_episode(self, spec: RunSpec, workdir: Path) -> Outcome:
+        if self.breaks(spec):
+            raise SandboxStartFailed("broken for the test")
+        return super().run_episode(spec, workdir)
+
+    def run_grader(self, spec: GradeSpec, *more: Any) -> GradeOutcome:
+        if self.breaks_grading(spec):
+            return GradeOutcome(None, "grader_overdue", None, 10.0, b"")
+        return super().run_grader(spec, *more)
+
+
+@pytest.fixture
+def one(imported: Any, tmp_path: Path, servers: Any) -> EvaluationRun:
+    """A held-out run cut down to one episode."""
+    fleet = Fleet(None, None, imported, "")  # type: ignore[arg-type]
+    run = fleet.submit("rule-script")
+    keep = Episode.objects.filter(run=run).order_by("position").values_list("pk", flat=True)[0]
+    Episode.objects.filter(run=run).exclude(pk=keep).update(state=Episode.State.CANCELLED)
+    return run
+
+
+def execute(sandbox: Backend, place: Path) -> None:
+    executor = Executor("w", place, sandbox)
+    for _ in range(claims.RETRIES + 1):
+        executor.run_one([])
+
+
+def grade(sandbox: Backend, place: Path) -> None:
+    grader = Grader("g", place, sandbox, "1")
+    for _ in range(claims.RETRIES + 1):
+        grader.grade_one([])
+
+
+def test_a_harness_that_breaks_the_sandbox_is_scored(one: EvaluationRun, tmp_path: Path) -> None:
+    sandbox = Broken(default_backend().copies)
+    sandbox.breaks = lambda spec: spec.command != CONTROL_COMMAND  # type: ignore[method-assign]
+    execute(sandbox, tmp_path)
+    attempts = list(
+        Attempt.objects.filter(episode__run=one).order_by("number").values_list("ending", "cause")
+    )
+    assert attempts[-1] == (Ending.LIMIT_EXCEEDED, FOLLOWS_HARNESS)
+    assert [ending for ending, _ in attempts[:-1]] == [Ending.INFRASTRUCTURE_FAULT] * claims.RETRIES
+    grade(sandbox, tmp_path)
+    result = TaskResult.objects.get(episode__run=one)
+    assert (result.score, result.success) == (0, False)
+    sandbox.close()
+
+
+def test_a_sandbox_that_is_broken_for_everybody_is_ours(one: EvaluationRun, tmp_path: Path) -> None:
+    sandbox = Broken(default_backend().copies)
+    sandbox.breaks = lambda spec: True  # type: ignore[method-assign]
+    execute(sandbox, tmp_path)
+    assert Episode.objects.filter(run=one, state=Episode.State.UNAVAILABLE).exists()
+    assert not TaskResult.objects.filter(episode__run=one).exists()
+    services.settle_run(one.id)
+    one.refresh_from_db()
+    assert one.missing == 1
+    sandbox.close()
+
+
+def test_artefacts_that_stop_the_grader_are_scored_as_nothing_delivered(
+    one: EvaluationRun, tmp_path: Path
+) -> None:
+    sandbox = Broken(default_backend().copies)
+    execute(sandbox, tmp_path)
+    sandbox.breaks_grading = lambda spec: spec.snapshot.read_bytes() != EMPTY_TAR  # type: ignore[method-assign]
+    grade(sandbox, tmp_path)
+    result = TaskResult.objects.get(episode__run=one)
+    assert (result.score, result.success, result.failure_type) == (0, False, "missing_deliverable")
+    sandbox.close()
+
+
+def test_a_grader_that_is_broken_for_everybody_is_ours(one: EvaluationRun, tmp_path: Path) -> None:
+    sandbox = Broken(default_backend().copies)
+    execute(sandbox, tmp_path)
+    sandbox.breaks_grading = lambda spec: True  # type: ignore[method-assign]
+    grade(sandbox, tmp_path)
+    assert Episode.objects.filter(run=one, state=Episode.State.UNAVAILABLE).exists()
+    assert not TaskResult.objects.filter(episode__run=one).exists()
+    sandbox.close()
