@@ -21,6 +21,9 @@ from submissions.models import Harness
 from submissions.problems import Refused
 from submissions.views.common import actor, form_status, refused_page
 
+DEEPEST, INDENTED = 32, 128
+"""Nesting of brackets, and columns of indentation, past which a text is no card."""
+
 
 @require_safe
 @member_page
@@ -114,12 +117,24 @@ def _by_document(request: HttpRequest, harness: Harness) -> HttpResponse:
     )
 
 
+def _is_too_deep(text: str) -> bool:
+    """Whether brackets or indentation go deeper than any card: the YAML scanner's time grows with their square."""
+    depth = deepest = 0
+    for sign in text:
+        depth += (sign in "[{") - (sign in "]}")
+        deepest = max(deepest, depth)
+    indented = max((len(line) - len(line.lstrip(" -?:")) for line in text.splitlines()), default=0)
+    return deepest > DEEPEST or indented > INDENTED
+
+
 def read_card(text: str) -> tuple[Any, str]:
     """The document as plain data, and a complaint where it is neither JSON nor YAML. Aliases are refused."""
     try:
         return json.loads(text), ""
     except (ValueError, RecursionError):
         pass
+    if _is_too_deep(text):
+        return None, _("The document is neither JSON nor YAML.")
     try:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
             return None, _("The document uses YAML aliases, which are not accepted.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -31,6 +32,24 @@ FULL["layers"]["tools"]["tools"] = [{"name": "read", "purpose": "reads | writes 
 def posted(value: dict[str, Any]) -> dict[str, Any]:
     """The card as a browser would send it from the filled form."""
     return {key: str(found) for key, found in flatten(value, cards.schema("harness-card", 1))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "{a: " * 50_000,
+        "- " * 50_000,
+        "? " * 50_000,
+        "\n".join(" " * n + "a:" for n in range(3000)),
+    ],
+)
+def test_a_bottomless_document_is_refused_at_once(text: str) -> None:
+    started = time.monotonic()
+    found, complaint = read_card(text)
+    assert found is None
+    assert complaint
+    assert time.monotonic() - started < 5
 
 
 def test_the_form_gives_back_the_card_that_filled_it() -> None:
