@@ -54,7 +54,7 @@ def grade() -> None:
     hands = worker.hands("grade")
     if not hands.proved:
         return
-    if worker.work(worker.grader().grade_one, hands.holding, patience=worker.IDLE_SECONDS, pause=settle):
+    if worker.grade_in_all_slots(pause=settle):
         send_ticket("evaluation.tasks.grade", queue="grade")
 
 

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,6 +30,8 @@ logger = structlog.get_logger(__name__)
 
 TURN_SECONDS = 20.0
 """How long one ticket keeps a worker; after that it sends itself another and lets the queue breathe."""
+GRADE_SLOTS = min(4, os.cpu_count() or 1)
+"""Gradings at a time in one grade worker."""
 IDLE_SECONDS = 2.0
 """How long a grade worker waits for the next executed episode before it gives its ticket back."""
 
@@ -100,17 +103,45 @@ def grader() -> Grader:
     return Grader(mine.name, mine.place, mine.sandbox, mine.sandbox.copies.digest)
 
 
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    """Kept for the life of the process, so that each thread keeps its database connection."""
+    return ThreadPoolExecutor(GRADE_SLOTS, thread_name_prefix="grade")
+
+
+def grade_in_all_slots(pause: Callable[[], None]) -> bool:
+    """Grade in `GRADE_SLOTS` threads until nothing is left or the turn is over; True in the latter case.
+
+    The work is done in sandboxes, so threads suffice to use every core once execution is through.
+    """
+    mine, grading = hands("grade"), grader()
+
+    def slot(number: int) -> bool:
+        own_pause = pause if number == 0 else _nothing
+        return work(grading.grade_one, mine.holding, patience=IDLE_SECONDS, pause=own_pause)
+
+    return any(list(_threads().map(slot, range(GRADE_SLOTS))))
+
+
+def _nothing() -> None:
+    """Only one of the slots looks after runs."""
+
+
 def work(
     step: Callable[[list[Claim]], bool], holding: list[Claim], *, patience: float, pause: Callable[[], None]
 ) -> bool:
     """Repeat `step` until nothing was to be had for `patience` seconds, or the turn is over.
 
-    `pause` runs about once a second, and at the end. Returns True where the turn ended with work left.
+    `pause` runs about once a second, where work runs out, and at the end. Returns True where the turn ended with work left.
     """
     started = last_work = last_pause = time.monotonic()
+    idle = False
     while time.monotonic() - started < TURN_SECONDS:
         if step(holding):
-            last_work = time.monotonic()
+            last_work, idle = time.monotonic(), False
+        elif not idle:
+            idle, last_pause = True, time.monotonic()
+            pause()
         elif time.monotonic() - last_work >= patience:
             pause()
             return False
