@@ -10,6 +10,7 @@ How the run ended and the judge's verdict join in `scoring.run`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -73,13 +74,21 @@ class RuleOutcome:
         return self.threshold_failed + self.fatal_failed + items
 
 
-def grade(ruleset: RuleSet, artefacts: Artefacts, run_script: ScriptRunner | None = None) -> RuleOutcome:
-    """Grade one run. Whatever the artefacts hold, this returns; only `run_script` may raise."""
+def grade(
+    ruleset: RuleSet,
+    artefacts: Artefacts,
+    run_script: ScriptRunner | None = None,
+    effort: AbstractContextManager[object] | None = None,
+) -> RuleOutcome:
+    """Grade one run. Whatever the artefacts hold, this returns; only `run_script` may raise.
+
+    `effort` is entered for each check; an ArtefactError that it raises fails that check.
+    """
     evidence = Evidence(ruleset, artefacts)
-    runner = run_script or _refuse
+    runner, bound = run_script or _refuse, effort or nullcontext()
 
     def outcomes(rules: Sequence[Rule]) -> tuple[ItemOutcome, ...]:
-        return tuple(ItemOutcome(rule.id, *evaluate(rule.check, evidence, runner)) for rule in rules)
+        return tuple(ItemOutcome(rule.id, *evaluate(rule.check, evidence, runner, bound)) for rule in rules)
 
     threshold = _failed(outcomes(ruleset.threshold))
     fatal, items = outcomes(ruleset.fatal), outcomes(ruleset.items)

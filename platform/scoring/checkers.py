@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import TypeAlias
 
 from scoring.artefacts import ArtefactError, Reason
 from scoring.documents import NoValue, Value, number_of, same_expected, same_value, value_at
-from scoring.evidence import Evidence, entry_key, expected_keys, meets
+from scoring.evidence import Evidence, expected_keys, meets
 from scoring.model import (
     CellAt,
     Check,
@@ -25,7 +26,8 @@ from scoring.model import (
     SetOf,
 )
 from scoring.tables import Number
-from scoring.values import NotANumber, Quantity, Special, canonical_text, read_number, same_number, same_text
+from scoring.texts import UNEQUAL, canonical_text, same_text
+from scoring.values import NotANumber, Quantity, Special, read_number, same_number
 
 ScriptRunner: TypeAlias = Callable[[str], Decimal]
 Verdict: TypeAlias = tuple[Decimal, Reason]
@@ -33,14 +35,29 @@ Verdict: TypeAlias = tuple[Decimal, Reason]
 ZERO, HALF, ONE = Decimal(0), Decimal("0.5"), Decimal(1)
 
 
-def evaluate(check: Check, evidence: Evidence, run_script: ScriptRunner) -> Verdict:
-    """Score one check. Only a script may raise (its runner's technical fault)."""
+def evaluate(
+    check: Check, evidence: Evidence, run_script: ScriptRunner, effort: AbstractContextManager[object]
+) -> Verdict:
+    """Score one check. Only a script may raise (its runner's technical fault).
+
+    `effort` is entered for the time of the check and may end it with an ArtefactError.
+
+    A value that a checker cannot stand is a failed item, as a file that cannot be read is: rules are proved by
+    the sample answers, so what still goes wrong was chosen by whoever wrote the artefact.
+    """
     try:
-        if isinstance(check, Script):
-            return verdict(run_script(check.path))
-        return _CHECKERS[type(check)](check, evidence)
+        with effort:
+            if isinstance(check, Script):
+                return verdict(run_script(check.path))
+            return _CHECKERS[type(check)](check, evidence)
     except ArtefactError as error:
         return ZERO, error.reason
+    except MemoryError:
+        return ZERO, Reason.TOO_LARGE
+    except Exception:
+        if isinstance(check, Script):
+            raise
+        return ZERO, Reason.MALFORMED
 
 
 def verdict(score: Decimal) -> Verdict:
@@ -106,7 +123,7 @@ def _number_at(at: CellAt | DocumentAt, evidence: Evidence) -> Number:
 def set_of(check: SetOf, evidence: Evidence) -> Verdict:
     """Distinct values. Partial: (hits − spurious) / expected, not below 0; an excluded value makes 0."""
     only_excludes = check.expected is None and not check.includes
-    found = {entry_key(entry) for entry in evidence.values(check.at, from_broken=only_excludes)}
+    found = frozenset(evidence.keys(check.at, from_broken=only_excludes))
 
     def keys(values: Sequence[str]) -> set[Hashable]:
         return set(expected_keys(evidence, check.at, values))
@@ -131,7 +148,7 @@ def _share(hits: int, wanted: int, *, partial: bool) -> Verdict:
 
 def ranking(check: Ranking, evidence: Evidence) -> Verdict:
     """Right order 1; the right entries, each once, in another order 0.5; else 0."""
-    found = [entry_key(entry) for entry in evidence.values(check.at, from_broken=False)]
+    found = list(evidence.keys(check.at, from_broken=False))
     expected = expected_keys(evidence, check.at, check.expected)
     if found == expected:
         return verdict(ONE)
@@ -175,7 +192,8 @@ def _keyed_column(name: str, check: Consistent, evidence: Evidence) -> dict[tupl
     if name in evidence.ruleset.documents:
         return _from_document(evidence.document(name), check.column)
     contract, table = evidence.contract(name), evidence.table(name)
-    keys = [tuple(canonical_text(row[part]) for part in contract.key) for row in table.rows]
+    # A table that keeps its contract has a key of its own for each row, and the index has them in row order.
+    keys = list(table.index)
     if contract.columns[check.column] is ColumnType.NUMBER:
         return {key: row[check.column] for key, row in zip(keys, table.numbers, strict=True)}
     return {key: row[check.column] for key, row in zip(keys, table.rows, strict=True)}
@@ -191,7 +209,11 @@ def _from_document(data: Mapping[str, Value], column: str) -> dict[tuple[str, ..
             key: value[column] for key, value in data.items() if isinstance(value, dict) and column in value
         }
     )
-    return {(canonical_text(key),): value for key, value in pairs.items() if isinstance(value, str)}
+    found: dict[tuple[str, ...], _Cell] = {
+        (canonical_text(key),): value for key, value in pairs.items() if isinstance(value, str)
+    }
+    found.pop((UNEQUAL,), None)
+    return found
 
 
 def _agree(left: _Cell, right: _Cell) -> bool:
@@ -220,7 +242,7 @@ def files(check: Files, evidence: Evidence) -> Verdict:
     met += [not artefacts.exists(path) for path in check.absent]
     for path, texts in check.contains.items():
         try:
-            content = canonical_text(artefacts.read_text(path))
+            content = evidence.body(path)
         except ArtefactError:
             met += [False] * len(texts)
         else:

@@ -9,9 +9,11 @@ from typing import TypeAlias
 
 from scoring.artefacts import ArtefactError, Artefacts, Reason, decode
 from scoring.model import DocumentContract
-from scoring.values import NotANumber, Quantity, Special, read_number, same_number, same_text
+from scoring.texts import same_text
+from scoring.values import NotANumber, Quantity, Special, read_number, same_number
 
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+MAX_DOCUMENT_VALUES = 200_000
 _PLAIN_NUMBER = re.compile(r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$")
 
 Value: TypeAlias = "str | bool | list[Value] | dict[str, Value] | None"
@@ -24,6 +26,9 @@ class NoValue(Exception):
 def read_document(artefacts: Artefacts, contract: DocumentContract) -> Mapping[str, Value]:
     """Read a JSON object; raises ArtefactError. Numbers come as text, so that no digit is lost."""
     text = decode(artefacts.read(contract.file, MAX_DOCUMENT_BYTES))
+    # Each value but the first of its list or object stands behind a comma, so this bounds what is built.
+    if sum(map(text.count, ",[{")) > MAX_DOCUMENT_VALUES:
+        raise ArtefactError(Reason.TOO_LARGE)
     try:
         data = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError, MemoryError):

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from scoring import units
 from scoring.artefacts import ArtefactError, Artefacts, Reason
 from scoring.documents import NoValue, Value, read_document, texts_of, value_at
 from scoring.model import CellAt, ColumnAt, ColumnType, DocumentAt, RuleSet, TableContract
 from scoring.tables import Number, Table, read_table
-from scoring.values import (
-    EXACT,
-    Quantity,
-    Special,
-    Tolerance,
-    canonical_text,
-    in_unit,
-    read_number,
-    same_number,
-)
+from scoring.texts import canonical_body, canonical_text
+from scoring.values import EXACT, Quantity, Special, Tolerance, in_unit, plain_text, read_number, same_number
+
+_Found = TypeVar("_Found")
 
 
 class Evidence:
@@ -29,18 +24,12 @@ class Evidence:
         self.artefacts = artefacts
         self._tables: dict[str, Table | ArtefactError] = {}
         self._documents: dict[str, Mapping[str, Value] | ArtefactError] = {}
+        self._bodies: dict[str, str | ArtefactError] = {}
+        self._keys: dict[tuple[ColumnAt | DocumentAt, bool], tuple[Hashable, ...]] = {}
 
     def readable_table(self, name: str) -> Table:
         """The table, broken or not."""
-        if name not in self._tables:
-            try:
-                self._tables[name] = read_table(self.artefacts, self.ruleset.tables[name])
-            except ArtefactError as error:
-                self._tables[name] = error
-        found = self._tables[name]
-        if isinstance(found, ArtefactError):
-            raise found
-        return found
+        return _once(self._tables, name, lambda: read_table(self.artefacts, self.ruleset.tables[name]))
 
     def table(self, name: str) -> Table:
         """The table, which must keep its contract."""
@@ -51,15 +40,13 @@ class Evidence:
 
     def document(self, name: str) -> Mapping[str, Value]:
         """The document."""
-        if name not in self._documents:
-            try:
-                self._documents[name] = read_document(self.artefacts, self.ruleset.documents[name])
-            except ArtefactError as error:
-                self._documents[name] = error
-        found = self._documents[name]
-        if isinstance(found, ArtefactError):
-            raise found
-        return found
+        return _once(
+            self._documents, name, lambda: read_document(self.artefacts, self.ruleset.documents[name])
+        )
+
+    def body(self, path: str) -> str:
+        """The canonical text of a text file."""
+        return _once(self._bodies, path, lambda: canonical_body(self.artefacts.read_text(path)))
 
     def contract(self, name: str) -> TableContract:
         """The contract of a table."""
@@ -99,6 +86,34 @@ class Evidence:
             return [row[at.column] for row in table.numbers if row[at.column].reading is not Special.MISSING]
         return [row[at.column] for row in table.rows if row[at.column].strip()]
 
+    def keys(self, at: ColumnAt | DocumentAt, *, from_broken: bool) -> tuple[Hashable, ...]:
+        """`entry_key` of each of the values; worked out once, however many rules look at them."""
+        place = (at, from_broken)
+        if place not in self._keys:
+            self._keys[place] = tuple(map(entry_key, self.values(at, from_broken=from_broken)))
+        return self._keys[place]
+
+
+def _once(known: dict[str, _Found | ArtefactError], name: str, read: Callable[[], _Found]) -> _Found:
+    """What `read` gives, or the ArtefactError it raises, kept for the next rule that asks.
+
+    Whatever else goes wrong in reading is the artefact's doing as well: its author must not be able to choose
+    that a run has no score.
+    """
+    if name not in known:
+        try:
+            known[name] = read()
+        except ArtefactError as error:
+            known[name] = error
+        except MemoryError:
+            known[name] = ArtefactError(Reason.TOO_LARGE)
+        except Exception:  # noqa: BLE001 - see above
+            known[name] = ArtefactError(Reason.MALFORMED)
+    found = known[name]
+    if isinstance(found, ArtefactError):
+        raise found
+    return found
+
 
 def meets(number: Number, expected: Quantity | Special, tolerance: Tolerance = EXACT) -> bool:
     """Whether a number cell says the expected number, or equally that none can be computed.
@@ -123,7 +138,8 @@ def entry_key(entry: str | Number) -> Hashable:
         return canonical_text(entry)
     if isinstance(entry.reading, Special):
         return entry.reading
-    return in_unit(Quantity(entry.reading.value, entry.reading.unit or entry.implied_unit), None)
+    number = in_unit(Quantity(entry.reading.value, entry.reading.unit or entry.implied_unit), None)
+    return number if number is None else plain_text(number)
 
 
 def expected_keys(evidence: Evidence, at: ColumnAt | DocumentAt, expected: Iterable[str]) -> list[Hashable]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from types import TracebackType
 
+from scoring.texts import UNEQUAL, canonical_text
+
 
 class RulesError(ValueError):
     """A rule set does not keep the schema; the text begins with the rule id (or section) and the key."""
@@ -128,10 +130,14 @@ def as_text(value: object, where: str) -> str:
 
 
 def as_texts(value: object, where: str) -> tuple[str, ...]:
-    """`value` as a tuple of texts."""
+    """`value` as a tuple of texts, each within the bounds of what can equal anything."""
     if not isinstance(value, list):
         raise RulesError(f"{where}: must be a list, got {_kind(value)}")
-    return tuple(as_text(entry, f"{where}[{index}]") for index, entry in enumerate(value))
+    texts = tuple(as_text(entry, f"{where}[{index}]") for index, entry in enumerate(value))
+    for index, text in enumerate(texts):
+        if canonical_text(text) == UNEQUAL:
+            raise RulesError(f"{where}[{index}]: too long to equal anything")
+    return texts
 
 
 def _kind(value: object) -> str:

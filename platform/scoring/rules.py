@@ -37,7 +37,8 @@ from scoring.model import (
     SetOf,
     TableContract,
 )
-from scoring.values import EXACT, NotANumber, Quantity, Special, Tolerance, canonical_text, read_number
+from scoring.texts import canonical_text
+from scoring.values import EXACT, NotANumber, Quantity, Special, Tolerance, read_number
 
 __all__ = ["RuleSet", "RulesError", "load"]
 

@@ -13,7 +13,8 @@ from scoring import grids, units
 from scoring.artefacts import MAX_REPLY_CHARS, ArtefactError, Artefacts, Reason, decode
 from scoring.grids import Grid
 from scoring.model import ColumnType, TableContract
-from scoring.values import NotANumber, Quantity, Special, canonical_text, read_number
+from scoring.texts import UNEQUAL, canonical_text
+from scoring.values import NotANumber, Quantity, Special, read_number
 
 MAX_HEADER_DEPTH = 20
 _MAX_HEADER_CHARS = 120
@@ -117,7 +118,7 @@ def _build(body: Grid, columns: Mapping[str, _Column], contract: TableContract) 
         if not any(cell.strip() for cell in row.values()):
             continue
         key = tuple(canonical_text(row[name]) for name in contract.key)
-        broken |= not all(key) or key in index
+        broken |= not all(key) or UNEQUAL in key or key in index
         index.setdefault(key, len(rows))
         parsed, sound = _numbers(row, columns, contract)
         broken |= not sound

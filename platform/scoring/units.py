@@ -6,7 +6,6 @@ dimension of its own with factor 1, so 件 never equals 箱.
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 
 _DIMENSIONS: dict[str, dict[str, str]] = {
@@ -42,7 +41,8 @@ _TABLE: dict[str, tuple[str, Decimal]] = {
 _ONE = Decimal(1)
 # A rule that states no unit means 元 and ratios; "3天" is simply 3.
 _COUNTED_BARE = frozenset({"money", "ratio"})
-_HEADER = re.compile(r"^(?P<base>.+?)\s*[(\[【](?:单位\s*:\s*)?(?P<unit>[^()\[\]【】]{1,12})[)\]】]$")
+_OPENING, _CLOSING = "([【", ")]】"
+_MAX_UNIT_CHARS = 12
 
 
 def is_known(unit: str) -> bool:
@@ -79,8 +79,10 @@ def split_header(header: str) -> tuple[str, str | None]:
 
     `header` is already NFKC-normalised, so that full-width brackets have become ASCII ones.
     """
-    match = _HEADER.match(header)
-    if match is None:
+    start = max(header.rfind(mark, 0, -1) for mark in _OPENING)
+    base, inside = header[: max(start, 0)].rstrip(), header[start + 1 : -1]
+    if not base or header[-1] not in _CLOSING or any(mark in inside for mark in _CLOSING):
         return header, None
-    unit = match["unit"].strip().lower()
-    return (match["base"], unit) if is_known(unit) else (header, None)
+    label, colon, rest = inside.partition(":")
+    unit = (rest if colon and label.strip() == "单位" else inside).strip().lower()
+    return (base, unit) if len(unit) <= _MAX_UNIT_CHARS and is_known(unit) else (header, None)

@@ -12,9 +12,9 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import Enum
 
 from scoring import units
+from scoring.texts import UNEQUAL, canonical_text
 
 MAX_NUMBER_CHARS = 64
-MAX_TEXT_CHARS = 100_000
 _MAX_EXPONENT = 30
 # Wide enough that no accepted number (64 characters, exponent 30) is ever rounded by reading it.
 _CONTEXT = Context(prec=120, rounding=ROUND_HALF_UP)
@@ -78,18 +78,8 @@ _NUMBER = re.compile(
 )
 _BRACKETED = re.compile(r"(?P<mark>[^0-9()]*)\((?P<inside>[^()]+)\)(?P<tail>[^()]*)")
 _MINUS = str.maketrans({"−": "-", "﹣": "-", "‐": "-", "‑": "-", "–": "-", "’": "'"})
-_SPACES = re.compile(r"\s+")
-
-
-def canonical_text(text: str) -> str:
-    """NFKC, outer space trimmed, inner space runs made one, case folded."""
-    folded = unicodedata.normalize("NFKC", text[:MAX_TEXT_CHARS]).replace("\ufeff", "").replace("\u200b", "")
-    return _SPACES.sub(" ", folded).strip().casefold()
-
-
-def same_text(left: str, right: str) -> bool:
-    """Text equivalence: width, case and outer space do not count."""
-    return canonical_text(left) == canonical_text(right)
+# The spelling of nearly all numbers; what it takes means the same on the long way.
+_SIMPLE = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 def read_number(text: str) -> Quantity | Special:
@@ -99,13 +89,18 @@ def read_number(text: str) -> Quantity | Special:
     mark, a sign or brackets for a negative, one known unit behind the number. Raises NotANumber for anything
     else, so "约 1,200", "1,23" and "10²" are no numbers.
     """
+    if len(text) <= MAX_NUMBER_CHARS and _SIMPLE.fullmatch(text):
+        number = _CONTEXT.create_decimal(text)
+        return Quantity(number or number.copy_abs())
     plain = canonical_text(text)
+    if plain == UNEQUAL:
+        raise NotANumber(text[:MAX_NUMBER_CHARS])
     if plain in _MISSING:
         return Special.MISSING
     if plain.rstrip(".。") in _CANNOT:
         return Special.CANNOT_COMPUTE
     # NFKC would turn ² and ① into digits: such a cell never was a plain number.
-    if len(plain) > MAX_NUMBER_CHARS or any(unicodedata.category(char) == "No" for char in text):
+    if len(plain) > MAX_NUMBER_CHARS or any(unicodedata.category(char) == "No" for char in text.strip()):
         raise NotANumber(plain[:MAX_NUMBER_CHARS])
     body, negative, foreign = _strip_marks(plain.translate(_MINUS))
     match = _NUMBER.match(body)
@@ -118,7 +113,7 @@ def read_number(text: str) -> Quantity | Special:
         raise NotANumber(plain)
     digits = match["digits"].replace(",", "").replace(" ", "").replace("'", "")
     number = _CONTEXT.create_decimal(digits).scaleb(int(match["exponent"] or 0), _CONTEXT)
-    return Quantity(-number if negative and number else number, foreign or unit)
+    return Quantity(number.copy_negate() if negative and number else number, foreign or unit)
 
 
 def _strip_marks(plain: str) -> tuple[str, bool, str | None]:
@@ -151,6 +146,11 @@ def in_unit(number: Quantity, unit: str | None) -> Decimal | None:
     return None if ratio is None else _CONTEXT.divide(_CONTEXT.multiply(number.value, ratio[0]), ratio[1])
 
 
+def plain_text(number: Decimal) -> str:
+    """One spelling for equal numbers. As keys, texts cannot be chosen to collide; Decimals can."""
+    return str(number.normalize(_CONTEXT))
+
+
 def same_number(found: Quantity, expected: Quantity, tolerance: Tolerance = EXACT) -> bool:
     """Whether `found` equals `expected` after unit conversion, within the tolerance (bounds included)."""
     target = Quantity(expected.value, expected.unit)
@@ -165,5 +165,5 @@ def same_number(found: Quantity, expected: Quantity, tolerance: Tolerance = EXAC
         return value.quantize(step, context=_CONTEXT) == target.value.quantize(step, context=_CONTEXT)
     room = tolerance.absolute or Decimal(0)
     if tolerance.relative is not None:
-        room = _CONTEXT.multiply(tolerance.relative, abs(target.value))
-    return abs(_CONTEXT.subtract(value, target.value)) <= room
+        room = _CONTEXT.multiply(tolerance.relative, target.value.copy_abs())
+    return _CONTEXT.subtract(value, target.value).copy_abs() <= room

@@ -18,9 +18,11 @@ _DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), 45, 46, 47, *range(50
 _PERCENT_FORMATS = frozenset({9, 10})
 _LITERALS = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\[\]]*\]')
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-_NUMBER = re.compile(r"^[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 # A workbook stores binary fractions; fifteen digits are what its programs themselves show.
 _SHOWN = Context(prec=15)
+# Days from either epoch to the end of the year 9999, the last a date can have; from there on it is a number.
+_LAST_DAY = 2_958_465
 
 
 class Kind(Enum):
@@ -80,7 +82,7 @@ def _kind_of(code: str) -> Kind:
 def shown(value: str, kind: Kind, epoch: Epoch) -> str:
     """The text of a numeric cell: "12.5", "12.5%" or an ISO date; "" for an empty one."""
     text = value.strip()
-    if not _NUMBER.match(text):
+    if not _NUMBER.fullmatch(text):
         return text
     try:
         number = _SHOWN.create_decimal(text)
@@ -99,6 +101,8 @@ def _digits(number: Decimal) -> str:
 def _date(serial: Decimal, epoch: Epoch) -> str:
     """ISO date, with the time where there is one; a serial that is no date stays a number."""
     # Day 60 of the 1900 epoch is a 29 February that never was, so days before it lie one later.
+    if abs(serial) > _LAST_DAY:
+        return _digits(serial)
     shift = 1 if epoch is Epoch.Y1900 and serial < 60 else 0
     try:
         moment = epoch.value + timedelta(days=int(serial) + shift, seconds=round(float(serial % 1) * 86_400))

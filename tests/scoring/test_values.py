@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.values import NotANumber, Quantity, Special, Tolerance, read_number, same_number, same_text
+from scoring.texts import same_text
+from scoring.values import NotANumber, Quantity, Special, Tolerance, read_number, same_number
 
 FULL_WIDTH = str.maketrans("0123456789,.-()%", "０１２３４５６７８９，．－（）％")
 

@@ -5,8 +5,9 @@
     /grade/run/workspace/        what the run left, regular files only
     /grade/run/reply.md          its reply, absent where there was none
 
-Exit codes: 0 a reward was written; 2 the rules are broken; 3 a check script failed; 1 anything else. Every
-code but 0 is a technical fault of the platform, never a zero for the run. Another root than /grade may be
+Exit codes: 0 a reward was written; 2 the rules are broken; 3 a check script is missing; 1 anything else. Every
+code but 0 is a technical fault of the platform, never a zero for the run; none of them is in the power of what
+the run left. A script that fails on it is a failed item. Another root than /grade may be
 given as the only argument. Runs as a module or, under `python -S -I`, by the path of this file.
 """
 
@@ -22,9 +23,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from evaluation.grader import reward
-from evaluation.grader.faults import ScriptFault
+from evaluation.grader.effort import Effort
+from evaluation.grader.faults import ScriptFailed, ScriptFault
 from scoring import rules
-from scoring.artefacts import MAX_REPLY_CHARS, ArtefactError, Artefacts
+from scoring.artefacts import MAX_REPLY_CHARS, ArtefactError, Artefacts, Reason
 from scoring.channel import grade
 
 MAX_RULES_BYTES = 8 * 1024 * 1024
@@ -41,12 +43,14 @@ def main(root: Path) -> int:
         return 2
     run = root / "run"
     reply = read_reply(run)
+    effort = Effort()
+
+    def check(path: str) -> Decimal:
+        return _run_script(root, path, effort, has_reply=reply is not None)
+
     try:
-        outcome = grade(
-            ruleset,
-            Artefacts(run / "workspace", reply),
-            lambda path: _run_script(root, path, has_reply=reply is not None),
-        )
+        with effort.watching():
+            outcome = grade(ruleset, Artefacts(run / "workspace", reply), check, effort)
     except ScriptFault as error:
         print(f"script: {error}", file=sys.stderr)
         return 3
@@ -73,13 +77,17 @@ def _read(file: Path, most: int) -> bytes:
     return content
 
 
-def _run_script(root: Path, path: str, *, has_reply: bool) -> Decimal:
-    from evaluation.grader.scripts import run_script
+def _run_script(root: Path, path: str, effort: Effort, *, has_reply: bool) -> Decimal:
+    from evaluation.grader.scripts import SECONDS, run_script
 
     run = root / "run"
-    return run_script(
-        root / "scripts" / path.rpartition("/")[2], run / "workspace", run / "reply.md" if has_reply else None
-    )
+    script, reply = root / "scripts" / path.rpartition("/")[2], run / "reply.md" if has_reply else None
+    try:
+        with effort.script(SECONDS) as seconds:
+            return run_script(script, run / "workspace", reply, seconds=seconds)
+    except ScriptFailed as error:
+        print(f"script: {error}", file=sys.stderr)
+        raise ArtefactError(Reason.MALFORMED) from None
 
 
 def _write(folder: Path, content: bytes) -> None:

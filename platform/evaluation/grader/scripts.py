@@ -1,4 +1,4 @@
-"""Running a task's check script: own process, own deadline, own limits. Its failure is a technical fault.
+"""Running a task's check script: own process, own deadline, own limits.
 
 The script is called with the workspace and the reply file ("" where there is none) and prints one JSON object
 {"score": "0.5"} with a score from 0 to 1.
@@ -15,7 +15,7 @@ import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from evaluation.grader.faults import ScriptFault
+from evaluation.grader.faults import ScriptFailed, ScriptFault
 
 SECONDS = 10
 MEMORY_BYTES = 1024 * 1024 * 1024
@@ -24,7 +24,9 @@ _FILES = 64
 
 
 def run_script(script: Path, workspace: Path, reply: Path | None, *, seconds: float = SECONDS) -> Decimal:
-    """Run one check script and return its score; raises ScriptFault."""
+    """Run one check script and return its score; raises ScriptFailed, or ScriptFault where there is none."""
+    if not script.is_file():
+        raise ScriptFault(f"{script.name}: no such script")
     output = os.memfd_create("check-output", os.MFD_CLOEXEC)
     try:
         code = _run([str(script), str(workspace), str(reply or "")], output, workspace, seconds)
@@ -33,7 +35,7 @@ def run_script(script: Path, workspace: Path, reply: Path | None, *, seconds: fl
     finally:
         os.close(output)
     if code != 0:
-        raise ScriptFault(f"{script.name}: ended with {code}")
+        raise ScriptFailed(f"{script.name}: ended with {code}")
     return _score(printed, script.name)
 
 
@@ -51,7 +53,7 @@ def _run(arguments: list[str], output: int, folder: Path, seconds: float) -> int
         try:
             return process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise ScriptFault(f"{Path(arguments[0]).name}: ran longer than {seconds} s") from None
+            raise ScriptFailed(f"{Path(arguments[0]).name}: ran longer than {seconds} s") from None
         finally:
             _kill_group(process.pid)
 
@@ -77,7 +79,7 @@ def _score(printed: bytes, name: str) -> Decimal:
         data = json.loads(printed)
         score = Decimal(data["score"]) if isinstance(data["score"], str) else Decimal("NaN")
     except (ValueError, KeyError, TypeError, InvalidOperation, RecursionError):
-        raise ScriptFault(f"{name}: printed no score") from None
+        raise ScriptFailed(f"{name}: printed no score") from None
     if not score.is_finite() or not 0 <= score <= 1:
-        raise ScriptFault(f"{name}: printed a score outside 0 to 1")
+        raise ScriptFailed(f"{name}: printed a score outside 0 to 1")
     return score

@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +127,58 @@ def test_a_script_reads_workspace_and_reply(tmp_path: Path) -> None:
         'print(\'{"score": "NaN"}\')',
         "print('x' * 10_000_000)",
         "x = bytearray(3 * 1024 ** 3)",
-        None,
+        "import os; os.kill(os.getpid(), 9)",
+        "print('{\"score\": \"' + '9' * 5000 + '\"}')",
     ],
 )
-def test_a_failing_script_is_a_fault_and_not_a_zero(tmp_path: Path, script: str | None) -> None:
+def test_a_script_that_fails_on_a_run_is_a_failed_item(tmp_path: Path, script: str) -> None:
     done = _run(_place(tmp_path, _with_script(), script))
-    assert done.returncode == 3
-    assert done.stderr.startswith("script: ")
+    assert done.returncode == 0
+    assert done.stderr.startswith("script: check.py: ")
+    outcome = reward.decode((tmp_path / "out/reward.json").read_bytes())
+    assert [(str(item.score), item.reason.value) for item in outcome.items][2] == ("0", "malformed")
+    assert not outcome.success
+
+
+def test_a_script_that_is_not_there_is_a_fault_and_not_a_zero(tmp_path: Path) -> None:
+    done = _run(_place(tmp_path, _with_script()))
+    assert (done.returncode, done.stderr) == (3, "script: check.py: no such script\n")
     assert not (tmp_path / "out/reward.json").exists()
+
+
+@pytest.mark.slow
+def test_scripts_that_never_end_leave_time_for_the_reward(tmp_path: Path) -> None:
+    items = [*builder.RULES["items"], *({**SCRIPT_RULE, "id": f"S{number}"} for number in range(4))]
+    root = _place(tmp_path, {**builder.RULES, "items": items}, "import time; time.sleep(60)")
+    begun = time.monotonic()
+    assert _run(root).returncode == 0
+    assert time.monotonic() - begun < 20
+    outcome = reward.decode((root / "out/reward.json").read_bytes())
+    assert [str(item.score) for item in outcome.items] == ["1", "1", "0", "0", "0", "0"]
+
+
+def test_a_run_that_takes_all_the_memory_is_a_failed_item(tmp_path: Path) -> None:
+    rules = {**builder.RULES, "documents": {"d": {"file": "d.json"}}}
+    rules["items"] = [
+        {"id": "D1", "check": "document", "at": {"document": "d"}, "expected": {"a": "1"}},
+        *builder.RULES["items"],
+    ]
+    root = _place(tmp_path, rules)
+    (root / "run/workspace/d.json").write_text('{"a": 1}', "utf-8")
+    code = f"""
+import sys
+sys.argv = ["grader", {str(root)!r}]
+sys.path.insert(0, {str(PACKAGES)!r})
+from scoring import evidence
+evidence.read_document = lambda *_: bytearray(2 * 1024 ** 3)
+from evaluation.grader.__main__ import main
+from pathlib import Path
+sys.exit(main(Path({str(root)!r})))
+"""
+    done = subprocess.run([sys.executable, "-S", "-I", "-c", code], env={}, timeout=60, check=False)
+    assert done.returncode == 0
+    outcome = reward.decode((root / "out/reward.json").read_bytes())
+    assert [item.reason.value for item in outcome.items] == ["too_large", "met", "met"]
 
 
 @pytest.mark.serial

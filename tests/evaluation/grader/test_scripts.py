@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.grader.faults import ScriptFault
+from evaluation.grader.faults import ScriptFailed, ScriptFault
 from evaluation.grader.scripts import run_script
 
 
@@ -31,7 +31,7 @@ if os.fork() == 0:
 time.sleep(60)
 """
     begun = time.monotonic()
-    with pytest.raises(ScriptFault, match=r"check\.py: ran longer than 0\.5 s"):
+    with pytest.raises(ScriptFailed, match=r"check\.py: ran longer than 0\.5 s"):
         run_script(_script(tmp_path, text), tmp_path, None, seconds=0.5)
     assert time.monotonic() - begun < 2
     time.sleep(2)
@@ -44,3 +44,9 @@ def test_a_script_sees_no_environment_of_the_platform(
     monkeypatch.setenv("DATABASE_URL", "secret")
     text = "import os; print('{\"score\": \"%d\"}' % ('DATABASE_URL' not in os.environ))"
     assert run_script(_script(tmp_path, text), tmp_path, None) == 1
+
+
+def test_a_script_that_is_not_there_did_not_fail(tmp_path: Path) -> None:
+    with pytest.raises(ScriptFault) as caught:
+        run_script(tmp_path / "check.py", tmp_path, None)
+    assert not isinstance(caught.value, ScriptFailed)
