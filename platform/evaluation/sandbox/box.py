@@ -24,14 +24,18 @@ from evaluation.sandbox.cgroups import LAUNCHER_PIDS, Group
 from evaluation.sandbox.spec import Limits, ProcessesRemain, SandboxStartFailed
 
 START_SECONDS = 10.0
-KILL_SECONDS = 2.0
+# Most end at once. A harness can pile up mappings and page tables that take the kernel seconds to undo:
+# that must not look like a fault of ours.
+KILL_SECONDS = 20.0
 _CHUNK = 1 << 18
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
 # A command that cannot be started is its own fault, exit 126 or 127; the tool itself would report that as
-# it reports a failure to make the sandbox.
-_EXEC = ("/bin/sh", "-c", 'exec "$@"', "sh")
-_ARGS_FD, _SECCOMP_FD, _STATUS_FD = 3, 4, 5
+# it reports a failure to make the sandbox. The byte tells that from here on all is the harness's doing;
+# the harness itself never holds that descriptor.
+_ARGS_FD, _SECCOMP_FD, _STATUS_FD, _BEGUN_FD = 3, 4, 5, 6
+_EXEC = ("/bin/sh", "-c", f'echo >&{_BEGUN_FD} && exec "$@" {_BEGUN_FD}>&-', "sh")
+_CUT_OFF = 128 + signal.SIGKILL
 
 
 class Cancelled(Exception):
@@ -71,7 +75,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """`exit_code` is None when the sandbox was cut off; 128 + signal for a killed command."""
+    """`exit_code` is None when the time ran out; 128 + signal for a killed command."""
 
     exit_code: int | None
     overdue: bool
@@ -92,6 +96,8 @@ class Box:
     def run(self, arguments: list[str], command: tuple[str, ...], seconds: float, streams: Streams) -> Ended:
         """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
         oom_before = self.group.oom_kills() if self.group else 0
+        if self.group is not None:
+            self.group.throttle(self.limits.cpus)
         run = _Run(self, *self._spawn(arguments, command), time.monotonic(), seconds, streams)
         try:
             run.wait()
@@ -99,7 +105,10 @@ class Box:
             run.kill()
             run.close()
         out_of_memory = bool(self.group and self.group.oom_kills() > oom_before)
-        if run.exit_code is None and not run.overdue and not out_of_memory:
+        if run.exit_code is None and run.began:
+            # The tool was taken down while the command ran, which no failure of its own explains.
+            run.exit_code = _CUT_OFF
+        if run.exit_code is None and not out_of_memory:
             said = bytes(streams.err.kept[-500:]).decode("utf-8", "backslashreplace")
             raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
         spent = max(0.0, run.ended - run.began) if run.began else 0.0
@@ -107,7 +116,7 @@ class Box:
 
     def _spawn(self, arguments: list[str], command: tuple[str, ...]) -> tuple[int, dict[int, str]]:
         """Fork and exec the tool; returns its process id and our ends of its pipes by role."""
-        pipes = {name: os.pipe() for name in ("out", "err", "status")}
+        pipes = {name: os.pipe() for name in ("out", "err", "status", "begun")}
         args = os.memfd_create("args")
         own = ["--seccomp", str(_SECCOMP_FD), "--json-status-fd", str(_STATUS_FD)]
         os.write(args, b"".join(os.fsencode(part) + b"\0" for part in [*own, *arguments]))
@@ -116,7 +125,14 @@ class Box:
         pid = os.fork()
         if pid == 0:
             try:
-                ends = [pipes["out"][1], pipes["err"][1], args, program, pipes["status"][1]]
+                ends = [
+                    pipes["out"][1],
+                    pipes["err"][1],
+                    args,
+                    program,
+                    pipes["status"][1],
+                    pipes["begun"][1],
+                ]
                 self._become(ends, command)
             except OSError as fault:
                 os.write(pipes["err"][1], f"before exec: {fault}".encode())
@@ -129,7 +145,7 @@ class Box:
         return pid, {pair[0]: name for name, pair in pipes.items()}
 
     def _become(self, ends: list[int], command: tuple[str, ...]) -> None:
-        """In the child: group, limits, identity, descriptors 0 to 5, exec."""
+        """In the child: group, limits, identity, descriptors 0 to 6, exec."""
         if self.group is not None:
             self.group.join()
         null = os.open("/dev/null", os.O_RDWR)
@@ -193,7 +209,7 @@ class _Run:
     def wait(self) -> None:
         """Drain until the tool has ended and its pipes are empty, or the deadline passes.
 
-        The harness's clock starts when PID 1 exists; up to then the tool has a time of its own.
+        The harness's clock starts with its command; up to then the tool has a time of its own.
         """
         self.tool_fd = os.pidfd_open(self.pid)
         poll = select.poll()
@@ -202,8 +218,9 @@ class _Run:
         running = True
         while running:
             now = time.monotonic()
-            until = self.began + self.seconds if self.init else self.spawned + START_SECONDS
-            if now >= until and self._expired(now):
+            until = self.began + self.seconds if self.began else self.spawned + START_SECONDS
+            if now >= until:
+                self._expire(now)
                 return
             for fd, _ in poll.poll(max(10, int((until - now) * 1000))):
                 if fd == self.box.watch:
@@ -214,13 +231,17 @@ class _Run:
                     poll.unregister(fd)
         self.ended = time.monotonic()
 
-    def _expired(self, now: float) -> bool:
-        """Time is up: the harness's fault only if its command is in fact running, else ours, some time later."""
+    def _expire(self, now: float) -> None:
+        """Time is up: the tool's if the command never began, else the harness's.
+
+        A command that ended in time whose exit code has been reported is finished, even where the tool
+        is still there; one that ended so late that it has not been is overdue.
+        """
         self.ended = now
-        self.overdue = self.init is not None and _has_children(self.init)
-        if not self.overdue and now >= self.spawned + START_SECONDS:
+        self._drain_rest()
+        if not self.began:
             raise SandboxStartFailed("the sandbox tool did not start the command in time")
-        return self.overdue
+        self.overdue = self.exit_code is None
 
     def _drain(self, fd: int) -> bool:
         """Read once from a pipe; False at its end."""
@@ -229,6 +250,8 @@ class _Run:
         if name == "status":
             self.status += chunk
             self._read_status()
+        elif name == "begun":
+            self.began = self.began or (time.monotonic() if chunk else 0.0)
         else:
             (self.streams.out if name == "out" else self.streams.err).add(chunk)
         return bool(chunk)
@@ -240,7 +263,6 @@ class _Run:
             facts = json.loads(line)
             if "child-pid" in facts:
                 self.init = int(facts["child-pid"])
-                self.began = time.monotonic()
                 try:
                     self.init_fd = os.pidfd_open(self.init)
                 except ProcessLookupError:
@@ -252,6 +274,8 @@ class _Run:
     def kill(self) -> None:
         """Kill PID 1 (and so its namespace) and the tool, sweep the group, prove that all are gone."""
         until = time.monotonic() + KILL_SECONDS
+        if self.box.group is not None:
+            self.box.group.throttle(None)
         for fd in (self.init_fd, self.tool_fd if self.tool_fd >= 0 else None):
             if fd is not None:
                 _signal(fd)
@@ -289,13 +313,6 @@ def _reap_all() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def _has_children(pid: int) -> bool:
-    try:
-        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_text().strip())
-    except OSError:
-        return False
 
 
 def _signal(fd: int) -> None:

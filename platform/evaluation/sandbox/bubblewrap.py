@@ -6,6 +6,7 @@ over it with a deadline of its own, and turns the answer into an `Outcome`. Safe
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import shutil
@@ -16,12 +17,13 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evaluation.sandbox import files, grading, rootfs, runtime, seccomp, spec, stage, wire
+from evaluation.sandbox import files, grading, masks, rootfs, runtime, seccomp, spec, stage, wire
 from evaluation.sandbox.box import KILL_SECONDS, START_SECONDS
 from evaluation.sandbox.episode import SNAPSHOT
 from evaluation.sandbox.spec import (
@@ -32,12 +34,14 @@ from evaluation.sandbox.spec import (
     InfrastructureFault,
     KeeperLost,
     Outcome,
+    ProtocolFault,
     RunSpec,
     SandboxUnavailable,
 )
 
-# What staging, killing and the snapshot may take beyond the harness's own time before we give up.
-SLACK_SECONDS = START_SECONDS + KILL_SECONDS + 30.0
+# What staging and the snapshot may take beyond the harness's own time, and each start and kill in addition.
+SLACK_SECONDS = 30.0
+TURN_SECONDS = START_SECONDS + KILL_SECONDS
 _HELLO_SECONDS = 20.0
 _FAULTS = {kind.__name__: kind for kind in (*spec.InfrastructureFault.__subclasses__(), files.BadArchive)}
 _BOOT = (
@@ -75,6 +79,11 @@ class Backend:
         self.copies = copies
         self.bwrap = os.path.realpath(found)
         self._filter = seccomp.compile_filter()
+        self._common = {
+            "python": str(copies.python),
+            "masks": str(copies.masks),
+            "covers": masks.covers(),
+        }
         self._lock = threading.Lock()
         self._keeper: _Keeper | None = None
 
@@ -84,10 +93,10 @@ class Backend:
         request = {
             "kind": "episode",
             "command": list(spec.command),
-            "harness_dir": str(spec.harness_dir.absolute()),
+            "harness": str(spec.harness_dir.absolute()),
             "workdir": str(workdir.absolute()),
             "workspace_tar": str(tar.absolute()) if isinstance(tar, Path) else None,
-            "python": str(self.copies.python),
+            **self._common,
             "seed": spec.seed,
             "budget_seconds": spec.budget_seconds,
             "budget_steps": spec.budget_steps,
@@ -96,8 +105,13 @@ class Backend:
         }
         workspace = b"" if isinstance(tar, Path) else tar
         blobs = [spec.instruction, *spec.turns, workspace]
-        seconds = min(spec.budget_seconds, spec.limits.seconds)
-        answer, (stdout, stderr, reply) = self._ask(request, blobs, seconds + SLACK_SECONDS)
+        seconds = min(spec.budget_seconds, spec.limits.seconds) + TURN_SECONDS * (1 + len(spec.turns))
+        answer = self._ask(request, blobs, seconds + SLACK_SECONDS)
+        with _answered():
+            return self._outcome(spec, workdir, *answer)
+
+    def _outcome(self, spec: RunSpec, workdir: Path, answer: dict[str, Any], blobs: list[bytes]) -> Outcome:
+        stdout, stderr, reply = blobs
         return Outcome(
             ending=Ending(answer["ending"]),
             which_budget=answer["which_budget"],
@@ -126,7 +140,7 @@ class Backend:
             "kind": "grade",
             "command": list(command),
             "snapshot": str(spec.snapshot.absolute()),
-            "python": str(self.copies.python),
+            **self._common,
             "grader": str(self.copies.grader),
             "has_reply": spec.reply is not None,
             "scripts": list(spec.scripts),
@@ -134,9 +148,13 @@ class Backend:
             "limits": asdict(spec.limits),
         }
         blobs = [spec.rules_json, spec.reply or b"", *spec.scripts.values()]
-        answer, (reward, _, stderr) = self._ask(request, blobs, spec.seconds + SLACK_SECONDS)
-        fault = answer["fault"]
-        return GradeOutcome(None if fault else reward, fault, answer["exit_code"], answer["seconds"], stderr)
+        answer, out = self._ask(request, blobs, spec.seconds + TURN_SECONDS + SLACK_SECONDS)
+        with _answered():
+            reward, _, stderr = out
+            fault = answer["fault"]
+            return GradeOutcome(
+                None if fault else reward, fault, answer["exit_code"], answer["seconds"], stderr
+            )
 
     def manifest(self, spec: RunSpec) -> dict[str, object]:
         """The effective value of every limit, and what enforces it."""
@@ -192,10 +210,23 @@ class Backend:
                         return head["answer"], out
                     if "fault" in head:
                         raise _FAULTS.get(head["fault"], InfrastructureFault)(head["text"])
-                    watched.add(*head.values())
+                    with _answered():
+                        watched.add(*map(int, head.values()))
+            except ProtocolFault:
+                watched.kill()
+                raise
             except (OSError, EOFError) as fault:
                 watched.kill()
                 raise KeeperLost("the episode's process is gone or did not answer in time") from fault
+
+
+@contextlib.contextmanager
+def _answered() -> Iterator[None]:
+    """What the other side sent is read here: whatever is wrong with it is a ProtocolFault, nothing else."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise ProtocolFault(f"answer cannot be read: {type(fault).__name__}") from fault
 
 
 # A forked child must not hold a keeper's socket open: the keeper lives as long as its worker, no longer.

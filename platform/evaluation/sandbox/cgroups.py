@@ -32,21 +32,29 @@ class Group:
 
     def limit(self, limits: Limits) -> None:
         """Set memory, process and CPU limits. Raises OSError when the kernel refuses one."""
-        quota = str(int(limits.cpus * _PERIOD))
         pids = str(limits.pids + LAUNCHER_PIDS)
         memory = str(limits.memory_bytes)
         if self.version == 1:
             wanted = [("memory", "memory.limit_in_bytes", memory), ("pids", "pids.max", pids)]
             wanted += [("memory", "memory.memsw.limit_in_bytes", memory)]
-            wanted += [("cpu", "cpu.cfs_quota_us", quota)]
         else:
             wanted = [("memory", "memory.max", memory), ("pids", "pids.max", pids)]
             wanted += [("memory", "memory.swap.max", "0"), ("memory", "memory.oom.group", "1")]
-            wanted += [("cpu", "cpu.max", f"{quota} {_PERIOD}")]
         optional = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"}
         for controller, name, value in wanted:
             if controller in self.dirs and not (name in optional and not self._has(controller, name)):
                 (self.dirs[controller] / name).write_text(value)
+        self.throttle(limits.cpus)
+
+    def throttle(self, cpus: float | None) -> None:
+        """Allow `cpus` processors; None for all of them, so that what is killed can end at full speed."""
+        if "cpu" not in self.dirs:
+            return
+        quota = int(cpus * _PERIOD) if cpus is not None else None
+        if self.version == 1:
+            (self.dirs["cpu"] / "cpu.cfs_quota_us").write_text(str(-1 if quota is None else quota))
+        else:
+            (self.dirs["cpu"] / "cpu.max").write_text(f"{'max' if quota is None else quota} {_PERIOD}")
 
     def _has(self, controller: str, name: str) -> bool:
         return (self.dirs[controller] / name).exists()

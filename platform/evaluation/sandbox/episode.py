@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.sandbox import files, rootfs
+from evaluation.sandbox import files, masks, rootfs
 from evaluation.sandbox.box import Box, Ended, Host, Output, Streams
 from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.spec import REPLY_BYTES, Ending, Limits
@@ -45,7 +45,7 @@ class Episode:
         group = self.hierarchy.make(f"e-{os.getpid()}", self.limits)
         workdir = os.open(self.request["workdir"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            identity = enter_namespace()
+            identity = enter_namespace(self.host.drop_uid)
             stage = self._prepare(identity)
             host = Host(self.host.bwrap, self.host.filter, identity.drop_uid)
             box = Box(host, self.limits, group, self.watch, self.started)
@@ -60,12 +60,13 @@ class Episode:
     def _prepare(self, identity: Identity) -> Stage:
         """Texts of turn 1, the harness and the workspace, in place and owned by the sandbox's uid."""
         source = self.request["workspace_tar"]
-        binds = {"python": Path(self.request["python"]), "harness": Path(self.request["harness_dir"])}
+        binds = {name: Path(self.request[name]) for name in ("python", "masks", "harness")}
         # Opened before the stage covers a directory it may lie in.
         with Path(source).open("rb") if source else io.BytesIO(self.blobs[-1]) as workspace:
             stage = Stage(binds)
             stage.folder("task")
             stage.folder("task/turns")
+            stage.write("meminfo", masks.meminfo(self.limits).encode())
             stage.write("task/instruction.md", self.blobs[0])
             stage.limited("files", self.limits.workspace_bytes)
             for name in _FOLDERS:
@@ -96,7 +97,7 @@ class Episode:
         return False
 
     def _arguments(self, stage: Stage, turns: int) -> list[str]:
-        arguments = rootfs.base_arguments(stage.path("python"))
+        arguments = rootfs.base_arguments(stage.root, self.request["covers"])
         arguments += ["--ro-bind", str(stage.path("harness")), "/harness"]
         arguments += ["--ro-bind", str(stage.path("task")), "/task"]
         for name, inside in zip(_FOLDERS, ("/workspace", rootfs.HOME, "/reply"), strict=True):
@@ -146,7 +147,7 @@ class Episode:
             "wrote": found.wrote,
             "has_reply": reply is not None,
             "reply_truncated": reply_truncated,
-            "refused": found.refused,
+            "refused": found.lines(),
             "limit_hits": list(self.hits),
             "oom_kills": oom_kills,
         }

@@ -5,7 +5,6 @@ Snapshot: regular files only, in sorted order, with fixed times and owners, so e
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import tarfile
@@ -22,7 +21,8 @@ UNPACKED_AT = 1_577_836_800
 MAX_FILES = 10_000
 MAX_ENTRIES = 20_000
 MAX_DEPTH = 64
-MAX_REFUSALS = 1_000
+MAX_PATH = 1_000  # bytes; what a snapshot holds can be written again below any folder
+MAX_REFUSALS, REFUSAL_LENGTH = 100, 200
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DIR_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
@@ -33,8 +33,11 @@ class BadArchive(InfrastructureFault):
     code = "bad_archive"
 
 
-def unpack(source: IO[bytes], target: Path, owner: int, *, max_bytes: int) -> None:
-    """Unpack a tar (any compression) of regular files and folders into `target`, owned by `owner`.
+def unpack(source: IO[bytes], target: Path, owner: int, *, max_bytes: int, plain: bool = False) -> None:
+    """Unpack a tar of regular files and folders into `target`, owned by `owner`.
+
+    Compression is recognised unless `plain`: a snapshot begins with a name that the harness chose, which
+    may look like the first bytes of a compressed archive.
 
     Raises BadArchive on any other kind of entry, an unsafe name or more than `max_bytes`; nothing
     outside `target` is created.
@@ -42,7 +45,7 @@ def unpack(source: IO[bytes], target: Path, owner: int, *, max_bytes: int) -> No
     left = max_bytes
     made: set[str] = set()
     try:
-        with tarfile.open(fileobj=source, mode="r|*", errors="surrogateescape") as archive:
+        with tarfile.open(fileobj=source, mode="r|" if plain else "r|*", errors="surrogateescape") as archive:
             for number, entry in enumerate(archive):
                 name = entry.name.removeprefix("./").rstrip("/")
                 if name in ("", "."):
@@ -64,7 +67,8 @@ def unpack(source: IO[bytes], target: Path, owner: int, *, max_bytes: int) -> No
 
 def _safe(name: str) -> bool:
     parts = name.split("/")
-    return len(parts) <= MAX_DEPTH and all(part not in ("", ".", "..") for part in parts) and "\0" not in name
+    short = len(parts) <= MAX_DEPTH and len(os.fsencode(name)) <= MAX_PATH
+    return short and all(part not in ("", ".", "..") for part in parts) and "\0" not in name
 
 
 def _make_folders(target: Path, name: str, owner: int, made: set[str]) -> None:
@@ -91,9 +95,10 @@ def _write_entry(archive: tarfile.TarFile, entry: tarfile.TarInfo, path: Path, o
 
 @dataclass(slots=True)
 class Snapshot:
-    """What `take` found: `refused` lines, whether anything was left out for size, the largest file."""
+    """What `take` found: the first `refused` lines and how many more, whether anything was left out for size."""
 
     refused: list[str] = field(default_factory=list)
+    more_refused: int = 0
     truncated: bool = False
     files: int = 0
     bytes: int = 0
@@ -102,9 +107,15 @@ class Snapshot:
     wrote: bool = False
 
     def refuse(self, why: str, name: str) -> None:
-        if len(self.refused) < MAX_REFUSALS:
-            shown = os.fsencode(name).decode("utf-8", "backslashreplace")
-            self.refused.append(f"{why} {shown}")
+        if len(self.refused) >= MAX_REFUSALS:
+            self.more_refused += 1
+            return
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+        self.refused.append(f"{why} {shown}"[:REFUSAL_LENGTH])
+
+    def lines(self) -> list[str]:
+        """The refusals for the record: at most `MAX_REFUSALS`, and a count of the rest."""
+        return self.refused + ([f"and {self.more_refused} more"] if self.more_refused else [])
 
 
 def take(source: Path, out: IO[bytes], *, max_bytes: int) -> Snapshot:
@@ -146,7 +157,9 @@ def _walk(folder: int, prefix: str, depth: int, found: Snapshot) -> Iterator[tup
     for name in sorted(names, key=os.fsencode):
         shown = prefix + name
         facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if stat.S_ISDIR(facts.st_mode):
+        if len(os.fsencode(shown)) > MAX_PATH:
+            found.refuse("path", shown)
+        elif stat.S_ISDIR(facts.st_mode):
             if depth + 1 >= MAX_DEPTH:
                 found.refuse("depth", shown)
                 continue
@@ -180,16 +193,16 @@ def _refusal(facts: os.stat_result) -> str | None:
 
 
 def read_regular(path: Path, limit: int) -> tuple[bytes | None, bool]:
-    """(first `limit` bytes, whether there were more) of a regular file; (None, False) if it is not one."""
+    """(first `limit` bytes, whether there were more) of a regular file; (None, False) if it is not one.
+
+    Looked at before it is opened: to open a device node, which anybody may make, is an error here. Call
+    only when no process is left that could change it in between.
+    """
     try:
-        fd = os.open(path, _READ_FLAGS)
-    except OSError as fault:
-        if fault.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENOTDIR):
+        if not stat.S_ISREG(path.lstat().st_mode):
             return None, False
-        raise
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
+    except (FileNotFoundError, NotADirectoryError):
         return None, False
-    with os.fdopen(fd, "rb") as stream:
+    with os.fdopen(os.open(path, _READ_FLAGS), "rb") as stream:
         content = stream.read(limit + 1)
     return content[:limit], len(content) > limit

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from evaluation.sandbox import files, rootfs
+from evaluation.sandbox import files, masks, rootfs
 from evaluation.sandbox.box import Box, Ended, Host, Output, Streams
 from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.spec import MIB, Limits
@@ -50,11 +50,12 @@ class Grading:
     def _run(
         self, limits: Limits, snapshot: IO[bytes], group: Group | None, streams: Streams
     ) -> tuple[Stage, Ended]:
-        identity = enter_namespace()
-        stage = Stage({"python": Path(self.request["python"]), "grader": Path(self.request["grader"])})
+        identity = enter_namespace(self.host.drop_uid)
+        stage = Stage({name: Path(self.request[name]) for name in ("python", "masks", "grader")})
+        stage.write("meminfo", masks.meminfo(limits).encode())
         self._prepare(stage, limits, snapshot)
         out = stage.folder("files/out", identity.owner)
-        arguments = rootfs.base_arguments(stage.path("python"))
+        arguments = rootfs.base_arguments(stage.root, self.request["covers"])
         arguments += ["--ro-bind", str(stage.path("grader")), "/opt/grader"]
         arguments += ["--ro-bind", str(stage.path("files/grade")), "/grade"]
         arguments += ["--bind", str(out), "/grade/out"]
@@ -75,7 +76,7 @@ class Grading:
         for name in ("grade", "grade/scripts", "grade/run", "grade/run/workspace", "grade/out"):
             stage.folder(f"files/{name}")
         workspace = stage.path("files/grade/run/workspace")
-        files.unpack(snapshot, workspace, os.geteuid(), max_bytes=limits.workspace_bytes)
+        files.unpack(snapshot, workspace, os.geteuid(), max_bytes=limits.workspace_bytes, plain=True)
         stage.write("files/grade/rules.json", self.blobs[0])
         if self.request["has_reply"]:
             stage.write("files/grade/run/reply.md", self.blobs[1])

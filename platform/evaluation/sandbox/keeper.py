@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import sys
+from dataclasses import replace
 from typing import Any
 
 from evaluation.sandbox import kernel, wire
@@ -21,6 +22,9 @@ from evaluation.sandbox.cgroups import Hierarchy, open_hierarchy
 from evaluation.sandbox.episode import Episode
 from evaluation.sandbox.grading import Grading
 from evaluation.sandbox.spec import InfrastructureFault
+from evaluation.sandbox.stage import free_uid
+
+_TEXT = 2_000  # characters of an exception that a worker is told
 
 
 def main(fd: int) -> None:
@@ -43,7 +47,7 @@ def main(fd: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     gc.collect()
     gc.freeze()
-    children: set[int] = set()
+    children: dict[int, int] = {}
     try:
         while True:
             ready = select.select([control.fileno(), wake], [], [])[0]
@@ -60,23 +64,24 @@ def main(fd: int) -> None:
         hierarchy.close()
 
 
-def _reap(children: set[int], hierarchy: Hierarchy) -> None:
-    """Collect ended episode processes and sweep what one that was killed has left."""
+def _reap(children: dict[int, int], hierarchy: Hierarchy) -> None:
+    """Collect ended episode processes and sweep what one that was killed has left; frees their uids."""
     for pid in list(children):
         if os.waitpid(pid, os.WNOHANG)[0]:
-            children.discard(pid)
+            del children[pid]
             group = hierarchy.group(f"e-{pid}")
             if group is not None and any(place.exists() for place in group.places()):
                 group.kill(2.0)
                 group.remove()
 
 
-def _accept(control: socket.socket, host: Host, hierarchy: Hierarchy, children: set[int]) -> bool:
+def _accept(control: socket.socket, host: Host, hierarchy: Hierarchy, children: dict[int, int]) -> bool:
     """Fork one episode process for the socket that comes in; False when the worker is gone."""
     data, fds, _, _ = socket.recv_fds(control, 16, 1)
     if not data:
         return False
     for fd in fds:
+        uid = free_uid(children.values())
         pid = os.fork()
         if pid == 0:
             try:
@@ -86,11 +91,11 @@ def _accept(control: socket.socket, host: Host, hierarchy: Hierarchy, children: 
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 gc.disable()
-                _serve(socket.socket(fileno=fd), host, hierarchy)
+                _serve(socket.socket(fileno=fd), replace(host, drop_uid=uid), hierarchy)
             finally:
                 os._exit(0)
         os.close(fd)
-        children.add(pid)
+        children[pid] = uid
     return True
 
 
@@ -115,9 +120,9 @@ def _serve(worker: socket.socket, host: Host, hierarchy: Hierarchy) -> None:
     except Cancelled:
         return
     except InfrastructureFault as fault:
-        _tell(worker, {"fault": type(fault).__name__, "text": str(fault)})
+        _tell(worker, {"fault": type(fault).__name__, "text": str(fault)[:_TEXT]})
     except Exception as fault:  # noqa: BLE001 (whatever it was, it was ours: the attempt is retried)
-        _tell(worker, {"fault": "InfrastructureFault", "text": f"{type(fault).__name__}: {fault}"})
+        _tell(worker, {"fault": "InfrastructureFault", "text": f"{type(fault).__name__}: {fault}"[:_TEXT]})
 
 
 def _tell(worker: socket.socket, head: dict[str, Any]) -> None:

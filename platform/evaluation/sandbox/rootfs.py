@@ -18,8 +18,13 @@ SHM_BYTES = 64 << 20
 _ETC_OF_HOST = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 
 
-def base_arguments(python: Path) -> list[str]:
-    """Namespaces, root file system, /proc, /dev, /tmp and /dev/shm. `python` as `runtime.ensure` made it."""
+def base_arguments(stage: Path, covers: Mapping[str, str]) -> list[str]:
+    """Namespaces, root file system, /proc, /dev, /tmp and /dev/shm.
+
+    Below `stage` lie `python` and `masks` as `runtime.ensure` made them, and `meminfo`; `covers` as
+    `masks.covers` gives it.
+    """
+    python = stage / "python"
     arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     arguments += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     arguments += ["--uid", str(UID), "--gid", str(UID), "--hostname", "sandbox"]
@@ -33,9 +38,9 @@ def base_arguments(python: Path) -> list[str]:
     arguments += ["--ro-bind", str(python), "/opt/python"]
     # /proc/sys again, read-only: where the kernel uid were 0 it would be the host's settings.
     arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-    for name in ("cmdline", "keys"):
-        if Path("/proc", name).exists():
-            arguments += ["--ro-bind", str(python / "etc/empty"), f"/proc/{name}"]
+    for name, source in covers.items():
+        arguments += ["--ro-bind", str(stage / "masks" / source), f"/proc/{name}"]
+    arguments += ["--ro-bind", str(stage / "meminfo"), "/proc/meminfo"]
     arguments += ["--perms", "1777", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 (inside)
     arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 (inside)
     return arguments
@@ -72,6 +77,5 @@ ETC_FILES = {
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
     "hostname": "sandbox\n",
-    "empty": "",
 }
 ETC_MOUNT_POINTS = {"ld.so.cache": "file", "alternatives": "dir", "fonts": "dir"}

@@ -1,7 +1,8 @@
 """The world-readable, content-addressed copy of the interpreter and of the grader's packages.
 
 Made once by set-up (or by the first worker): a checkout and its Python may lie under a 0700 home, which
-a sandbox must not see. Layout: `python-<digest>/` (bin, lib, etc) and `grader-<digest>/` (packages).
+a sandbox must not see. Layout: `python-<digest>/` (bin, lib, etc), `grader-<digest>/` (packages) and
+`masks-<digest>/` (what stands in for files of /proc).
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from evaluation.sandbox import rootfs
+from evaluation.sandbox import masks, rootfs
 from evaluation.sandbox.spec import SandboxUnavailable
 
-_LAYOUT = "3"  # raise when the layout below changes: it is part of the digest
+_LAYOUT = "4"  # raise when the layout below changes: it is part of the digest
 _SOURCE_ROOT = Path(__file__).resolve().parents[2]
 _OWN_PACKAGES = ("scoring", "evaluation/grader")
 _OWN_FILES = ("evaluation/__init__.py",)
@@ -47,10 +48,11 @@ _CHECK = "import ctypes, decimal, hashlib, json, sqlite3, ssl, sys, tarfile, zip
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """`python` (interpreter and /etc) and `grader` (packages) are directories named by their digests."""
+    """Directories named by their digests: `python` (interpreter and /etc), `grader` (packages), `masks`."""
 
     python: Path
     grader: Path
+    masks: Path
 
     @property
     def digest(self) -> str:
@@ -69,7 +71,8 @@ def ensure(base: Path) -> Runtime:
     sources = tuple(_sources())
     python = _install(base / f"python-{_interpreter_digest()}", _make_python)
     grader = _install(base / f"grader-{_grader_digest(sources)}", partial(_make_grader, sources))
-    return Runtime(python, grader)
+    covers = _install(base / f"masks-{masks.digest()}", masks.write)
+    return Runtime(python, grader, covers)
 
 
 def _install(target: Path, make: Callable[[Path], None]) -> Path:

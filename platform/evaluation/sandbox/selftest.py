@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from evaluation.sandbox import rootfs, runtime, seccomp
+from evaluation.sandbox import masks, rootfs, runtime, seccomp
 from evaluation.sandbox.bubblewrap import Backend
 from evaluation.sandbox.spec import MIB, Ending, GradeSpec, InfrastructureFault, Limits, Outcome, RunSpec
 
@@ -48,12 +48,14 @@ _AGENT_VARIABLES = (
     "BUDGET_TOKENS",
 )
 _DEADLINES = (0.5, 4.0)  # seconds; the second where a busy host did not start the command in the first
+_AHEAD = (0.3, 3.0)  # seconds from the start of two episodes to their appointment
 _TMP, _SHM = "/tmp", "/dev/shm"  # noqa: S108 (inside)
 # Calls whose arguments of zero do nothing where they are allowed; the filter must answer first.
 _CALLS = """
 ptrace keyctl add_key request_key bpf io_uring_setup userfaultfd mount umount2 unshare setns pivot_root
 perf_event_open kexec_load open_by_handle_at process_vm_readv process_vm_writev init_module fsopen
-open_tree move_mount name_to_handle_at pidfd_getfd swapon reboot clone3 modify_ldt kcmp acct
+open_tree move_mount name_to_handle_at pidfd_getfd swapon reboot clone3 modify_ldt kcmp acct pidfd_open
+fanotify_init inotify_init1 sysinfo statfs fstatfs cachestat mincore process_madvise io_setup
 """
 
 
@@ -159,6 +161,7 @@ def _agent_settings(common: dict[str, object], absent: list[str]) -> dict[str, o
         "variables": [*_VARIABLES, *_AGENT_VARIABLES],
         "writable": writable,
         "must_write": [*writable, _SHM],
+        "masked": masks.expected(_LIMITS),
         "read_only": ["/harness", "/task", "/task/turns"],
         "sizes": {"/workspace": _LIMITS.workspace_bytes, _TMP: rootfs.TMP_BYTES, _SHM: rootfs.SHM_BYTES},
     }
@@ -172,6 +175,7 @@ def _grader_settings(common: dict[str, object], absent: list[str]) -> dict[str, 
         "variables": list(_VARIABLES),
         "writable": writable,
         "must_write": [*writable, _SHM],
+        "masked": masks.expected(_GRADE_LIMITS),
         "read_only": ["/grade", "/grade/run", "/grade/run/workspace", "/grade/scripts", "/opt/grader"],
         "sizes": {"/grade/out": _GRADE_LIMITS.workspace_bytes, _TMP: rootfs.TMP_BYTES},
     }
@@ -193,7 +197,7 @@ class _Bench:
         self.settings = settings | {"calls": seccomp.numbers(_CALLS.split())}
         self.memory_of_all = "memory" in backend.keeper().label
 
-    def _episode(self, *command: str, budget: float = 20.0) -> Outcome:
+    def _episode(self, *command: str, budget: float = 20.0, work: Path | None = None) -> Outcome:
         spec = RunSpec(
             opaque_id="selftest",
             command=command,
@@ -206,7 +210,7 @@ class _Bench:
             budget_tokens=0,
             limits=_LIMITS,
         )
-        return self.backend.run_episode(spec, self.work)
+        return self.backend.run_episode(spec, work or self.work)
 
     def _limit(self, *arguments: str, budget: float = 20.0) -> tuple[Outcome, dict[str, object]]:
         """Run limits.py; its figures merged (lines that are no JSON are skipped)."""
@@ -224,6 +228,22 @@ class _Bench:
         source = (_PROBES / "inside.py").read_text()
         graded = self.backend.run_grader(self._grade_spec(), ("python3", "-I", "-S", "-c", source, grader))
         yield from _answers("grader", graded.reward or b"", graded.stderr)
+        yield self._strangers()
+
+    def _strangers(self) -> Probe:
+        """Two episodes at once cannot tell that the other is there; again, later, where a busy host was late."""
+        other = self.work.with_name("other")
+        other.mkdir(exist_ok=True)
+        said: list[dict[str, object]] = []
+        for ahead in _AHEAD:
+            command = ("python3", "/harness/strangers.py", str(time.time() + ahead))
+            with ThreadPoolExecutor(2) as pool:
+                runs = [pool.submit(self._episode, *command, work=work) for work in (self.work, other)]
+                said = [_figures(run.result().stdout) for run in runs]
+            if not any(one.get("late", True) for one in said):
+                break
+        good = all(one == {"late": False, "seen": []} for one in said)
+        return _judge("two_sandboxes", good, str(said)[:300])
 
     def _grade_spec(self, seconds: float = 20.0) -> GradeSpec:
         return GradeSpec(

@@ -13,7 +13,8 @@ from pathlib import Path
 
 MIB = 1 << 20
 REPLY_BYTES = 1 * MIB
-MAX_COMMAND = 64 << 10
+# The kernel takes 128 KiB for one argument; what intake lets through must never be more than this.
+MAX_COMMAND, MAX_ARGUMENT = 256 << 10, 64 << 10
 # Room that the memory limit must leave above a full workspace, so that files a harness left behind
 # can never stop its next turn from starting (which would look like a fault of ours).
 MEMORY_HEADROOM = 128 * MIB
@@ -50,6 +51,12 @@ class ProcessesRemain(InfrastructureFault):
     """Processes were still there after the kill: nothing that was written can be trusted."""
 
     code = "processes_remain"
+
+
+class ProtocolFault(InfrastructureFault):
+    """A message between worker and keeper was not what it must be."""
+
+    code = "protocol"
 
 
 class KeeperLost(InfrastructureFault):
@@ -110,9 +117,11 @@ class RunSpec:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        size = sum(len(part) for part in self.command)
-        if not self.command or size > MAX_COMMAND or any("\0" in part for part in self.command):
-            raise ValueError("the command must be a non-empty argument list without NUL, of at most 64 KiB")
+        sizes = [len(part.encode("utf-8", "surrogatepass")) for part in self.command]
+        if not sizes or sum(sizes) > MAX_COMMAND or max(sizes) > MAX_ARGUMENT:
+            raise ValueError("the command must be a non-empty argument list of at most 256 KiB, 64 KiB each")
+        if any("\0" in part for part in self.command):
+            raise ValueError("no argument of the command may hold NUL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,8 @@ class Outcome:
 
     `exit_code` is the first non-zero exit code of a turn, else 0; None when a turn was cut off.
     `turn` is the last turn that was started. `snapshot` is a tar of the regular files of the
-    workspace; `refused` names what was left out of it and why ("link out/x"). `wrote` tells whether the
+    workspace; `refused` names what was left out of it and why ("link out/x"), the first hundred with their
+    names cut, and then how many more there were. `wrote` tells whether the
     run left any artefact: a file it made or changed. `limit_hits` lists which limits bit: memory, pids,
     disk, file.
     """

@@ -8,6 +8,8 @@ Everything goes when the process ends, however it ends.
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,8 @@ from evaluation.sandbox.spec import SandboxUnavailable
 _PLACES = ("/mnt", "/media", "/srv", "/tmp")  # noqa: S108 (covered by a tmpfs of our own)
 _STAGE_BYTES = 64 << 20
 INODES = 65_536
-_FIRST_UID, _UIDS = 70_000, 50_000
+# A wide range and no order: neither the number nor how it changes says how many runs there were.
+_FIRST_UID, _UIDS = 100_000, 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,17 @@ class Identity:
     owner: int
 
 
-def enter_namespace() -> Identity:
+def free_uid(taken: Collection[int]) -> int:
+    """A random uid that is not in `taken`, those of this keeper's live sandboxes."""
+    while (uid := _FIRST_UID + secrets.randbelow(_UIDS)) in taken:
+        continue
+    return uid
+
+
+def enter_namespace(drop: int | None) -> Identity:
     """Leave the host's mount namespace; as an ordinary user by way of a user namespace of our own.
 
-    Root takes a uid that no other live sandbox has (process ids differ), so that neither files nor
+    Root takes the uid `drop`, which no other live sandbox has (see `free_uid`), so that neither files nor
     signals nor per-user counters are shared. Raises SandboxUnavailable when the kernel refuses.
     """
     uid, gid = os.geteuid(), os.getegid()
@@ -46,7 +56,7 @@ def enter_namespace() -> Identity:
         kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     except OSError as fault:
         raise SandboxUnavailable(f"no namespaces for uid {uid}: {fault.strerror}") from fault
-    drop = _FIRST_UID + os.getpid() % _UIDS if uid == 0 else None
+    drop = drop if uid == 0 else None
     return Identity(drop, uid if drop is None else drop)
 
 

@@ -8,9 +8,12 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+from evaluation.sandbox.spec import ProtocolFault
+
 _HEAD = struct.Struct("!II")
 _LENGTH = struct.Struct("!Q")
-_MAX_HEAD = 16 << 20
+# Far above what either side sends: heads are capped where they are made, blobs by the limits.
+_MAX_HEAD, _MAX_BLOBS, _MAX_BLOB = 16 << 20, 10_000, 1 << 30
 
 
 def send(sock: socket.socket, head: dict[str, Any], blobs: Sequence[bytes] = ()) -> None:
@@ -23,13 +26,28 @@ def send(sock: socket.socket, head: dict[str, Any], blobs: Sequence[bytes] = ())
 
 
 def receive(sock: socket.socket) -> tuple[dict[str, Any], list[bytes]]:
-    """Receive one message; raises EOFError when the other side closed, TimeoutError by the socket."""
+    """Receive one message.
+
+    Raises EOFError when the other side closed, TimeoutError by the socket, ProtocolFault on any message
+    that is not one.
+    """
     size, count = _HEAD.unpack(_exactly(sock, _HEAD.size))
-    if size > _MAX_HEAD:
-        raise ValueError("message head too large")
-    head = json.loads(_exactly(sock, size))
-    blobs = [_exactly(sock, _LENGTH.unpack(_exactly(sock, _LENGTH.size))[0]) for _ in range(count)]
-    return head, blobs
+    if size > _MAX_HEAD or count > _MAX_BLOBS:
+        raise ProtocolFault("message head too large")
+    try:
+        head = json.loads(_exactly(sock, size))
+    except (ValueError, RecursionError) as fault:
+        raise ProtocolFault("message head is not JSON") from fault
+    if not isinstance(head, dict):
+        raise ProtocolFault("message head is not an object")
+    return head, [_blob(sock) for _ in range(count)]
+
+
+def _blob(sock: socket.socket) -> bytes:
+    size = _LENGTH.unpack(_exactly(sock, _LENGTH.size))[0]
+    if size > _MAX_BLOB:
+        raise ProtocolFault("byte string too large")
+    return _exactly(sock, size)
 
 
 def _exactly(sock: socket.socket, size: int) -> bytes:
