@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evaluation.sandbox import files
 from evaluation.sandbox.spec import Ending
@@ -71,6 +75,9 @@ def test_a_reply_that_is_a_link_is_no_reply(bench) -> None:
         "os.symlink('/etc/passwd', '/reply/reply.md')",
         "os.mkfifo('/reply/reply.md')",
         "os.mkdir('/reply/reply.md')",
+        "os.mknod('/reply/reply.md', 0o020644, 0)",
+        "import socket; socket.socket(socket.AF_UNIX).bind('/reply/reply.md')",
+        "os.symlink('/reply', '/reply/reply.md'); os.chmod('/reply', 0)",
     ):
         assert bench.run(f"import os; {code}").reply is None
 
@@ -156,3 +163,96 @@ def test_a_broken_archive_is_a_fault_of_ours(tmp_path) -> None:
             with pytest.raises(files.BadArchive):
                 files.unpack(io.BytesIO(junk), tmp_path, os.getuid(), max_bytes=1000)
     assert Path(tmp_path).is_dir()
+
+
+def test_a_name_that_looks_like_a_compressed_archive(bench) -> None:
+    """The first bytes of a snapshot are a name of the harness's choice."""
+    grade = ("python3", "-c", "import os; open('/grade/out/reward.json', 'w').write(str(len(os.listdir())))")
+    for magic in (b"\x1f\x8b\x08", b"BZh91AY&SY", b"]\x00\x00\x80"[:1], b"\xfd7zXZ"):
+        code = f"import os\nfor n in os.listdir():\n  os.system('rm -r ' + n)\nopen({magic!r}, 'w').close()"
+        graded = bench.grade(bench.run(code), *grade)
+        assert (graded.fault, graded.reward) == (None, b"1"), graded
+
+
+LINKS = """
+import os
+for name in sorted(os.listdir()): os.system("rm -r " + name)
+for a in range(10):
+    os.chdir("/workspace")
+    for step in range(15):
+        os.mkdir(b"\\xff" * 250); os.chdir(b"\\xff" * 250)
+    for n in range(100): os.symlink("x", b"\\xfe" * 240 + b"%d" % n)
+    os.chdir("/workspace"); os.rename(b"\\xff" * 250, b"%d" % a)
+"""
+
+
+def test_refusals_are_capped_in_number_and_length(bench) -> None:
+    code = (
+        "import os\n"
+        "for n in range(1500): os.symlink('x', b'\\xff' * 240 + b'%d' % n)\n"
+        "for n in range(3): os.mkfifo(f'a{n}')\n"
+    )
+    outcome = bench.run(code)
+    assert outcome.ending is Ending.FINISHED
+    assert len(outcome.refused) == files.MAX_REFUSALS + 1
+    assert max(map(len, outcome.refused)) <= files.REFUSAL_LENGTH
+    assert outcome.refused[-1] == "and 1403 more"
+    outcome = bench.run(LINKS)
+    assert outcome.ending is Ending.FINISHED, outcome.stderr
+    assert len("".join(outcome.refused)) < 30_000
+    grade = "open('/grade/out/reward.json', 'w').write('{}')"
+    assert bench.grade(outcome, "python3", "-c", grade).fault is None
+
+
+PART = st.binary(min_size=1, max_size=255).map(lambda raw: raw.replace(b"/", b"_").replace(b"\0", b"0"))
+NAMES = PART.filter(lambda part: part not in (b".", b".."))
+MAGIC = st.sampled_from(
+    [b"\x1f\x8b\x08", b"BZh", b"././@LongLink", b"ustar  ", b"PaxHeaders", b"\xfd7zXZ\x00"[:5]]
+)
+PATHS = st.lists(st.one_of(NAMES, MAGIC), min_size=1, max_size=6)
+DEEP = st.tuples(NAMES, st.integers(1, 80)).map(lambda pair: [pair[0]] * pair[1])
+TREES = st.lists(st.tuples(st.one_of(PATHS, DEEP), st.binary(max_size=700)), max_size=6)
+
+
+def plant(root: Path, path: list[bytes], content: bytes) -> None:
+    """Write a file however long its path is; what stands in the way is left as it is."""
+    folder = os.open(root, os.O_RDONLY)
+    try:
+        for part in path[:-1]:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        fd = os.open(path[-1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, dir_fd=folder)
+        os.write(fd, content)
+        os.close(fd)
+    except (NotADirectoryError, IsADirectoryError):
+        pass
+    finally:
+        os.close(folder)
+
+
+@given(TREES)
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_taken_can_be_unpacked(trees) -> None:
+    """Hostile names, depths and lengths: what a snapshot holds comes out again, and nothing else."""
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        for path, content in trees:
+            plant(Path(first), path, content)
+        once, twice = io.BytesIO(), io.BytesIO()
+        found = files.take(Path(first), once, max_bytes=1 << 20)
+        once.seek(0)
+        files.unpack(once, Path(second), os.getuid(), max_bytes=1 << 20, plain=True)
+        again = files.take(Path(second), twice, max_bytes=1 << 20)
+        assert once.getvalue() == twice.getvalue()
+        assert (again.refused, again.files) == ([], found.files)
+
+
+def test_a_path_that_is_too_long_is_refused_and_named(tmp_path) -> None:
+    plant(tmp_path, [b"d" * 249] * 3 + [b"f" * 250], b"kept")
+    plant(tmp_path, [b"d" * 249] * 3 + [b"f" * 251], b"left out")
+    plant(tmp_path, [b"e" * 255] * 30 + [b"f"], b"left out")
+    found = files.take(tmp_path, io.BytesIO(), max_bytes=1 << 20)
+    assert found.files == 1
+    assert [line[:8] for line in found.refused] == ["path ddd", "path eee"]

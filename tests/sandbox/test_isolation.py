@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evaluation.sandbox import runtime, selftest
+from evaluation.sandbox import masks, runtime, selftest
 from evaluation.sandbox.selftest import Result, SelfTestReport
 
 pytestmark = pytest.mark.serial
@@ -19,6 +20,7 @@ NETWORK = {"tcp", "udp_and_dns", "ipv6", "icmp_and_raw", "socket_families", "net
 NETWORK |= {"unix_sockets_of_the_host"}
 KERNEL = {"kernel_settings_read_only", "system_calls", "privileges"}
 LEAKS = {"environment", "descriptors", "processes_of_the_host", "neutral_names"}
+LEAKS |= {"counters_of_the_host", "shared_files"}
 FILES = {"files_of_the_host", "nothing_else_writable", "sizes"}
 
 
@@ -65,8 +67,6 @@ os.execve({bwrap!r}, ["bwrap", "--args", str(args), *sys.argv[3:]], {{}})
 
 def weakened(place: Path, dropped: list[tuple[str, int]], added: list[bytes]) -> str:
     """A bwrap that leaves out some options: `dropped` are (option, how many arguments with it)."""
-    import shutil
-
     tool = place / "bwrap"
     python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
     tool.write_text(WEAK.format(python=python, dropped=dropped, added=added, bwrap=shutil.which("bwrap")))
@@ -79,7 +79,7 @@ def weakened(place: Path, dropped: list[tuple[str, int]], added: list[bytes]) ->
     ("dropped", "added", "caught"),
     [
         ([("--unshare-net", 1)], [], {"tcp", "unix_sockets_of_the_host"}),
-        ([("--seccomp", 2)], [], {"system_calls", "socket_families", "privileges"}),
+        ([("--seccomp", 2)], [], {"system_calls", "socket_families", "privileges", "shared_files"}),
         ([("--remount-ro", 2)], [], {"nothing_else_writable"}),
         ([("--hostname", 2)], [], {"neutral_names"}),
         ([("--size", 2)], [], {"sizes"}),
@@ -97,6 +97,29 @@ def test_a_hole_is_found(copies, open_dir, dropped, added, caught) -> None:
         assert caught <= {
             probe.name for probe in probes if probe.where == where and probe.result is Result.FAIL
         }
+
+
+@pytest.mark.acceptance("main-job:7")
+def test_two_sandboxes_that_can_tell_are_found(copies, open_dir) -> None:
+    """Without the filter the locks of one show in the other, and so does its reading of a file."""
+    if not Path("/usr/bin/python3").exists():
+        pytest.skip("needs a Python of the system to wrap the tool")
+    probes = selftest.isolation(copies, weakened(open_dir, [("--seccomp", 2)], []))
+    found = next(probe for probe in probes if probe.name == "two_sandboxes")
+    assert found.result is Result.FAIL
+    for trace in ("flock on /usr/bin/env", "posix lock on", "ofd lock on", "access to"):
+        assert trace in found.detail
+
+
+def test_a_counter_that_shows_is_found(copies, monkeypatch) -> None:
+    whole = masks.covers()
+    monkeypatch.setattr(masks, "covers", lambda: {n: s for n, s in whole.items() if n != "loadavg"})
+    load = masks.contents()["loadavg"]
+    monkeypatch.setattr(masks, "expected", lambda limits: {"/proc/loadavg": load})
+    bwrap = shutil.which("bwrap")
+    assert bwrap is not None
+    failed = {probe.name for probe in selftest.isolation(copies, bwrap) if probe.result is Result.FAIL}
+    assert failed == {"counters_of_the_host"}
 
 
 def test_a_missing_tool_makes_a_worker_unfit(copies) -> None:

@@ -56,8 +56,8 @@ munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect set_mempolicy
 _TIME_AND_WAITING = """
 clock_getres clock_gettime clock_nanosleep epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2
 epoll_wait eventfd eventfd2 futex futex_waitv getcpu getrandom gettimeofday nanosleep poll
-ppoll pselect6 select signalfd signalfd4 timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create
-timerfd_gettime timerfd_settime uname
+ppoll pselect6 select signalfd signalfd4 timer_create timer_delete timer_getoverrun timer_gettime timer_settime
+timerfd_create timerfd_gettime timerfd_settime uname
 """
 _MESSAGES = """
 accept accept4 bind connect getpeername getsockname listen mq_getsetattr mq_notify mq_open
@@ -71,8 +71,8 @@ acct add_key bpf chroot delete_module fanotify_init fsconfig fsmount fsopen fspi
 finit_module io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load
 kexec_load keyctl listmount lookup_dcookie migrate_pages mount mount_setattr move_mount move_pages
 name_to_handle_at open_by_handle_at open_tree open_tree_attr perf_event_open pidfd_getfd pidfd_open
-pidfd_send_signal pivot_root process_vm_readv process_vm_writev ptrace quotactl reboot request_key setdomainname sethostname setns
-settimeofday clock_settime adjtimex clock_adjtime statmount swapoff swapon syslog umount2 unshare
+pidfd_send_signal pivot_root process_vm_readv process_vm_writev ptrace quotactl reboot request_key setdomainname
+sethostname setns settimeofday clock_settime adjtimex clock_adjtime statmount swapoff swapon syslog umount2 unshare
 userfaultfd vhangup
 """
 _SHARED = """
