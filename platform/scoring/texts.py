@@ -53,7 +53,7 @@ def _canonical(text: str) -> str:
 
 def _folded(text: str) -> str:
     if not text.isascii():
-        if _has_too_many_marks(text):
+        if len(text) > MAX_MARKS and _has_too_many_marks(text):
             return UNEQUAL
         text = unicodedata.normalize("NFKC", text.replace(_LONGEST_LIGATURE, _SPELT_OUT))
         text = text.replace("\ufeff", "").replace("\u200b", "")

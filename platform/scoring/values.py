@@ -100,7 +100,7 @@ def read_number(text: str) -> Quantity | Special:
     if plain.rstrip(".。") in _CANNOT:
         return Special.CANNOT_COMPUTE
     # NFKC would turn ² and ① into digits: such a cell never was a plain number.
-    if len(plain) > MAX_NUMBER_CHARS or any(unicodedata.category(char) == "No" for char in text.strip()):
+    if len(plain) > MAX_NUMBER_CHARS or (not text.isascii() and _has_digit_sign(text.strip())):
         raise NotANumber(plain[:MAX_NUMBER_CHARS])
     body, negative, foreign = _strip_marks(plain.translate(_MINUS))
     match = _NUMBER.match(body)
@@ -114,6 +114,10 @@ def read_number(text: str) -> Quantity | Special:
     digits = match["digits"].replace(",", "").replace(" ", "").replace("'", "")
     number = _CONTEXT.create_decimal(digits).scaleb(int(match["exponent"] or 0), _CONTEXT)
     return Quantity(number.copy_negate() if negative and number else number, foreign or unit)
+
+
+def _has_digit_sign(text: str) -> bool:
+    return any(unicodedata.category(char) == "No" for char in text)
 
 
 def _strip_marks(plain: str) -> tuple[str, bool, str | None]:
@@ -134,6 +138,8 @@ def _take_sign(body: str) -> tuple[str | None, str]:
 
 
 def _take_currency(body: str) -> tuple[str | None, str]:
+    if "0" <= body[:1] <= "9":
+        return None, body
     for mark, currency in _FOREIGN_MARKS.items():
         if body.startswith(mark):
             return currency, body[len(mark) :].lstrip()
