@@ -98,7 +98,7 @@ class SelfTestReport:
 
 
 def run(copies: runtime.Runtime | None = None, bwrap: str | None = None) -> SelfTestReport:
-    """Run every probe (about 3 s). Faults of the sandbox become failed probes, never exceptions."""
+    """Run every probe (about 4 s). Faults of the sandbox become failed probes, never exceptions."""
     began = time.monotonic()
     label = digest = ""
     probes: list[Probe] = []
