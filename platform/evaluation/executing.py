@@ -7,7 +7,9 @@ import tempfile
 import time
 import traceback
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from uuid import UUID
 
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError
@@ -57,6 +59,12 @@ TASK_COLUMNS = (
     "environment_offset",
     "environment_size",
 )
+
+
+@lru_cache(maxsize=8)
+def run_row(run_id: UUID) -> EvaluationRun:
+    """What a run never changes: package, command, limit, secret. Its state is not to be read from here."""
+    return EvaluationRun.objects.select_related("package", "secret").get(pk=run_id)
 
 
 def place_of(error: BaseException) -> str:
@@ -131,7 +139,7 @@ class Executor:
         return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=cause)
 
     def _try(self, claim: Claim, command: tuple[str, ...] | None = None) -> Finish:
-        run = EvaluationRun.objects.select_related("package", "secret").get(pk=claim.run_id)
+        run = run_row(claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         try:
             spec = self._spec(claim, run)

@@ -17,7 +17,7 @@ from evaluation import artefacts, claims, packages
 from evaluation.artefacts import Left
 from evaluation.assets import AssetCache
 from evaluation.claims import Claim
-from evaluation.executing import OUR_FAULTS, place_of
+from evaluation.executing import OUR_FAULTS, place_of, run_row
 from evaluation.grader.reward import decimal_text, decode
 from evaluation.models import Attempt, EvaluationRun, PublicTaskResult, TaskResult
 from evaluation.sandbox import bubblewrap
@@ -115,7 +115,7 @@ class Grader:
         claims.finish_grading(claim, lambda: self._store(claim, graded))
 
     def _graded(self, claim: Claim, *, control: bool = False) -> Graded:
-        run = EvaluationRun.objects.select_related("package").get(pk=claim.run_id)
+        run = run_row(claim.run_id)
         attempt = Attempt.objects.get(pk=claim.attempt_id)
         task = TaskRevision.objects.get(pk=claim.task_id)
         data = packages.load_artefacts(run.package, attempt.artefact_key)
