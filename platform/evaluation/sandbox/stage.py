@@ -1,8 +1,8 @@
 """The private mount namespace of one episode process, and what every run in it shares.
 
 Layout below the stage (a small tmpfs over an existing directory, seen by this process and its sandboxes
-alone): `python/`, `masks/`, `grader/`, `harness/` (binds), `meminfo`, `task/` (texts), `files/` (the size-limited tmpfs).
-Everything goes when the process ends, however it ends.
+alone): `python/`, `masks/`, `grader/`, `harness/` (binds), `meminfo`, `task/` (texts), `files/` (the
+size-limited tmpfs). Everything goes when the process ends, however it ends.
 """
 
 from __future__ import annotations
