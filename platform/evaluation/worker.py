@@ -132,7 +132,7 @@ def work(
 ) -> bool:
     """Repeat `step` until nothing was to be had for `patience` seconds, or the turn is over.
 
-    `pause` runs about once a second, where work runs out, and at the end. Returns True where the turn ended with work left.
+    `pause` runs about once a second, where work runs out, and at the end. True where the turn ended with work left.
     """
     started = last_work = last_pause = time.monotonic()
     idle = False
