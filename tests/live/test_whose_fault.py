@@ -69,7 +69,8 @@ def test_a_harness_that_breaks_the_sandbox_is_scored(one: EvaluationRun, tmp_pat
     assert [ending for ending, _ in attempts[:-1]] == [Ending.INFRASTRUCTURE_FAULT] * claims.RETRIES
     grade(sandbox, tmp_path)
     result = TaskResult.objects.get(episode__run=one)
-    assert (result.score, result.success) == (0, False)
+    assert not result.score
+    assert not result.success
     sandbox.close()
 
 
@@ -93,7 +94,8 @@ def test_artefacts_that_stop_the_grader_are_scored_as_nothing_delivered(
     sandbox.breaks_grading = lambda spec: spec.snapshot.read_bytes() != EMPTY_TAR  # type: ignore[method-assign]
     grade(sandbox, tmp_path)
     result = TaskResult.objects.get(episode__run=one)
-    assert (result.score, result.success, result.failure_type) == (0, False, "missing_deliverable")
+    assert not result.score
+    assert (result.success, result.failure_type) == (False, "missing_deliverable")
     sandbox.close()
 
 
