@@ -28,7 +28,7 @@ OFFICIAL: Mapping[str, int] = {
 }
 """The official numbers of a version, by rule."""
 
-DEMO: Mapping[str, int] = {**OFFICIAL, "cooldown_seconds": 0, "runs_per_task": 1}
+DEMO: Mapping[str, int] = {**OFFICIAL, "cooldown_seconds": 0, "runs_per_task": 1, "preflight": 20}
 """The demo policy: labelled as such on every page."""
 
 PROFILES: Mapping[str, Mapping[str, int]] = {"official": OFFICIAL, "demo": DEMO}
