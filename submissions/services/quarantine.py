@@ -36,10 +36,11 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class Received:
-    """What arrived, by our own measuring: bytes, and SHA-256 in hex."""
+    """What arrived, by our own measuring: bytes, SHA-256 in hex, and the first two bytes."""
 
     size: int
     sha256: str
+    magic: bytes = b""
 
 
 def part_sizes(size: int) -> list[int]:
@@ -99,23 +100,25 @@ def measure(key: str, limit: int) -> Received:
         if _status(error) == 404:
             raise Nothing from None
         raise
-    digest, count = hashlib.sha256(), 0
+    digest, count, magic = hashlib.sha256(), 0, b""
     for chunk in body.iter_chunks(CHUNK):
         digest.update(chunk)
         count += len(chunk)
-    return Received(count, digest.hexdigest())
+        magic = (magic + chunk[:2])[:2]
+    return Received(count, digest.hexdigest(), magic)
 
 
 def write(key: str, stream: BinaryIO, limit: int) -> Received:
     """Copy `stream` into the bucket part by part, measuring on the way; nothing stays if it fails. Raises TooLarge."""
     multipart_id = begin(key)
-    digest, count, tags = hashlib.sha256(), 0, []
+    digest, count, magic, tags = hashlib.sha256(), 0, b"", []
     try:
         for number, part in enumerate(_parts(stream), start=1):
             count += len(part)
             if count > limit:
                 raise TooLarge
             digest.update(part)
+            magic = magic or part[:2]
             answer = store.client().upload_part(
                 Bucket=settings.S3_BUCKET_QUARANTINE,
                 Key=key,
@@ -126,7 +129,7 @@ def write(key: str, stream: BinaryIO, limit: int) -> Received:
             tags.append((number, answer["ETag"]))
         if count:
             join(key, multipart_id, tags)
-            return Received(count, digest.hexdigest())
+            return Received(count, digest.hexdigest(), magic)
     except BaseException:
         discard(key, multipart_id)
         raise

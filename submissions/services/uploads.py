@@ -31,6 +31,7 @@ AT_ONCE = 100
 """How many uploads of one organisation may lie in quarantine."""
 
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def sign_parts(upload: Upload) -> list[Part]:
 def complete_upload(upload_id: UUID, *, parts: Sequence[tuple[int, str]], by: Actor) -> Upload:
     """Join the parts (number, ETag), compare size and SHA-256 with what was declared; complete, or failed with a code.
 
-    A failed upload's bytes are deleted, and Refused carries its code. Repeating it after success changes nothing.
+    What is not gzip fails here already, before a submission could be spent on it. A failed upload's bytes are
+    deleted, and Refused carries its code. Repeating it after success changes nothing.
     """
     upload = _begin_verifying(upload_id, by)
     if upload.state in (Upload.State.COMPLETE, Upload.State.CONSUMED):
@@ -96,7 +98,8 @@ def receive_stream(
 ) -> Upload:
     """The web form's way: read `stream` once into quarantine, with the same checks as the API's way.
 
-    Returns a complete upload. Raises Refused: package_too_large, package_empty, hash_mismatch, standing.
+    Returns a complete upload. Raises Refused: package_too_large, package_empty, hash_mismatch,
+    package_not_gzip, standing.
     """
     standing.require(version.harness.organisation, by)
     if declared_sha256 and not SHA256.match(declared_sha256):
@@ -112,6 +115,8 @@ def receive_stream(
         return _fail(upload, Refusal(Code.PACKAGE_EMPTY), by)
     if declared_sha256 and declared_sha256 != received.sha256:
         return _fail(upload, Refusal(Code.HASH_MISMATCH), by)
+    if received.magic != GZIP_MAGIC:
+        return _fail(upload, Refusal(Code.PACKAGE_NOT_GZIP), by)
     return _end(upload.pk, Upload.State.COMPLETE, by, received=received)
 
 
@@ -184,6 +189,8 @@ def _difference(upload: Upload, received: Received) -> Refusal | None:
         return Refusal(Code.UPLOAD_TOO_LONG, facts)
     if received.sha256 != upload.sha256:
         return Refusal(Code.HASH_MISMATCH)
+    if received.magic != GZIP_MAGIC:
+        return Refusal(Code.PACKAGE_NOT_GZIP)
     return None
 
 

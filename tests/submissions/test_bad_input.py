@@ -113,7 +113,6 @@ def test_nothing_or_other_parts_arrived(vendor: Vendor, harness: Harness) -> Non
             "not_yet_supported",
             "models",
         ),
-        (b"not an archive", "package_not_gzip", ""),
         (pack([entry("bomb", bytes(3 * 1024 * 1024))]), "package_unpacked_too_large", "bomb"),
     ],
 )

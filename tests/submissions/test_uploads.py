@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from psycopg import Connection
 
 from benchmark.models import TaskSetVersion
@@ -51,6 +53,34 @@ def test_an_interrupted_upload_is_resumed_with_fresh_addresses(vendor: Vendor, h
     assert vendor.api.get(f"uploads/{upload['id']}").body["parts"] == []
     repeated = vendor.api.post(f"uploads/{upload['id']}/complete", {"parts": tags})
     assert (repeated.status, repeated.body) == (200, done.body)
+
+
+@pytest.mark.acceptance("main-job:8")
+@pytest.mark.parametrize("data", [b'{"schema": "harness-card/1"}', b"\x1f", b"PK\x03\x04" + bytes(600)])
+def test_what_is_not_gzip_fails_when_the_api_completes_it(
+    data: bytes, vendor: Vendor, harness: Harness
+) -> None:
+    upload = opened(vendor, harness, data).body
+    tags = send(upload["parts"], data)
+    refused = vendor.api.post(f"uploads/{upload['id']}/complete", {"parts": tags})
+    assert (refused.status, refused.code) == (422, "package_not_gzip")
+    row = Upload.objects.get()
+    assert (row.state, row.failure, stored(row)) == ("failed", "package_not_gzip", False)
+
+
+@pytest.mark.acceptance("main-job:8")
+def test_what_is_not_gzip_fails_when_the_form_sends_it(
+    vendor: Vendor, harness: Harness, task_set: TaskSetVersion
+) -> None:
+    browser = Client(raise_request_exception=False)
+    browser.force_login(vendor.user, backend="django.contrib.auth.backends.ModelBackend")
+    package = SimpleUploadedFile("bundle.tar.gz", b'{"schema": "harness-card/1"}')
+    fields = {"version": str(vendor.version(harness).id), "task_set": task_set.label, "package": package}
+    answer = browser.post("/en/v/submissions/new/", fields)
+    assert answer.status_code == 422
+    assert "package_not_gzip" in answer.content.decode()
+    row = Upload.objects.get()
+    assert (row.state, row.failure, stored(row)) == ("failed", "package_not_gzip", False)
 
 
 @pytest.mark.case("G21")
