@@ -43,7 +43,8 @@ class AlreadyRunning(ServiceError):
 
     def __init__(self, holder: Mapping[str, object]) -> None:
         super().__init__(
-            f"the services already run, held by {holder.get('what')} (process {holder.get('pid')})"
+            f"the services already run, held by {holder.get('what')} (process {holder.get('pid')}): stop it "
+            "with Ctrl-C or SIGTERM, or set LINGEE_STATE_DIR to another folder"
         )
         self.holder = holder
 

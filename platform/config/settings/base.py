@@ -155,7 +155,7 @@ ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_TOTP_ISSUER = "LinGee Benchmark"
+MFA_TOTP_ISSUER = "Lingee Bench"
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 - the name of a model
 REST_KNOX = {
     "TOKEN_PREFIX": "lgb_",
@@ -178,7 +178,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "submissions.problems.exception_handler",
 }
 SPECTACULAR_SETTINGS = {
-    "TITLE": "LinGee Benchmark API",
+    "TITLE": "Lingee Bench API",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -215,7 +215,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 STATIC_URL = "/static/"
 STATIC_ROOT = STATE_DIR / "static"
 STATICFILES_DIRS = [folder for folder in [ROOT / "static"] if folder.is_dir()]
-DEFAULT_FROM_EMAIL = "LinGee Benchmark <no-reply@lingee.invalid>"
+DEFAULT_FROM_EMAIL = "Lingee Bench <no-reply@lingee.invalid>"
 
 # --- logs: for operators; the audit log is elsewhere ----------------------------------------------
 LOGGING = configure_logging()
