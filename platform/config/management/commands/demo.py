@@ -58,8 +58,9 @@ class Command(BaseCommand):
         except (StageError, JobFailed, ServiceError) as error:
             raise CommandError(str(error)) from error
         path = f"/en/v/submissions/{line['submission']}/"
+        serve = "make serve" if options["size"] == "full" else 'make serve ARGS="--size mini"'
         console.print(
-            f"Look at it: make serve, sign in as the demo vendor it names, and open {path}", soft_wrap=True
+            f"Look at it: {serve}, sign in as the demo vendor it names, and open {path}", soft_wrap=True
         )
         sys.stdout.write(json.dumps(line) + "\n")
 

@@ -50,6 +50,8 @@ class Command(BaseCommand):
             self.stdout.write(f"  {person['as']:<12} {person['email']}   password {person['password']}")
         vendor = people["people"][0]["email"]
         self.stdout.write(f"  API token    {people['token']}   acts for {vendor}")
-        self.stdout.write(f"  Mail         {settings.STATE_DIR / 'mail'}   (files; nothing is sent from here)")
+        self.stdout.write(
+            f"  Mail         {settings.STATE_DIR / 'mail'}   (files; nothing is sent from here)"
+        )
         self.stdout.write("Ctrl-C stops everything.")
         self.stdout.flush()
