@@ -53,6 +53,12 @@ class PolicyRow:
     in_force: bool
     is_future: bool
 
+    @property
+    def shown(self) -> str:
+        """The value as people read it: a duration in its largest unit, everything else as a number."""
+        is_duration = self.rule == QuotaPolicy.Rule.COOLDOWN_SECONDS.value and self.value
+        return span(self.value) if is_duration else str(self.value)
+
 
 def current_version() -> TaskSetVersion | None:
     """The newest frozen version that is open to submissions."""
@@ -80,7 +86,7 @@ def policy_rows(version: TaskSetVersion) -> list[PolicyRow]:
         found += [
             PolicyRow(
                 rule=row.rule,
-                label=str(rule.label),
+                label=_label(rule),
                 value=row.value,
                 profile=row.profile,
                 profile_label=str(QuotaPolicy.Profile(row.profile).label),
@@ -93,8 +99,20 @@ def policy_rows(version: TaskSetVersion) -> list[PolicyRow]:
     return found
 
 
+def _label(rule: QuotaPolicy.Rule) -> str:
+    """What a rule is called where its value is printed with its own unit."""
+    is_duration = rule is QuotaPolicy.Rule.COOLDOWN_SECONDS
+    return _("time between admissions of one harness") if is_duration else str(rule.label)
+
+
 def rules_in_force(rows: Iterable[PolicyRow]) -> dict[str, int]:
     return {row.rule: row.value for row in rows if row.in_force}
+
+
+def preflights_in_force(version: TaskSetVersion | None = None) -> int | None:
+    """How many preflights one harness has in seven days under the policy of the open version; None without one."""
+    version = version or current_version()
+    return rules_in_force(policy_rows(version)).get(QuotaPolicy.Rule.PREFLIGHT.value) if version else None
 
 
 def policy_summary() -> PolicySummary | None:

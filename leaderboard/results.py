@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -20,6 +21,8 @@ class ResultLine:
     note: str
     short: str
     """The label where there is little room."""
+    tasks: int | None
+    """Held-out tasks behind the value, as the version's composition counts them; None where it is silent."""
 
     @property
     def interval(self) -> str:
@@ -37,21 +40,28 @@ class ResultLine:
         return f"{self.released.low}–{self.released.high}"
 
 
-def lines(result: ReleasedResult) -> list[ResultLine]:
-    """General; Enterprise, with its three domains under it."""
-    found = [_line(result.row(Domain.GENERAL), str(Domain.GENERAL.label))]
-    found.append(_line(result.enterprise, _("Enterprise (mean of three)"), short=_("Enterprise")))
-    found += [_line(result.row(domain), str(domain.label), indented=True) for domain in ENTERPRISE]
-    return found
+def lines(result: ReleasedResult, tasks: Mapping[str, int] | None = None) -> list[ResultLine]:
+    """General; Enterprise, with its three domains under it. `tasks` counts the held-out tasks of each domain."""
+    counts = dict(tasks or {})
+    whole = sum(counts.get(domain.value, 0) for domain in ENTERPRISE) or None
+    general, enterprise = Domain.GENERAL, _("Enterprise (mean of three)")
+    found = [_line(result.row(general), str(general.label), tasks=counts.get(general.value))]
+    found.append(_line(result.enterprise, enterprise, short=_("Enterprise"), tasks=whole))
+    return found + [
+        _line(result.row(domain), str(domain.label), indented=True, tasks=counts.get(domain.value))
+        for domain in ENTERPRISE
+    ]
 
 
-def _line(released: DomainRow, label: str, *, short: str = "", indented: bool = False) -> ResultLine:
+def _line(
+    released: DomainRow, label: str, *, short: str = "", indented: bool = False, tasks: int | None
+) -> ResultLine:
     withheld = released.value is None
     row = Row(
         label, released.value, released.h, note=_("not reported") if withheld else "", indented=indented
     )
     reason = _("Behaves like an earlier version on all but a few tasks; its own value is not reported")
-    return ResultLine(row, released, reason if withheld else "", short or label)
+    return ResultLine(row, released, reason if withheld else "", short or label, tasks)
 
 
 def chart_rows(result: ReleasedResult) -> list[Row]:

@@ -29,6 +29,9 @@ ATTRIBUTE = "_site"
 EXACT_AREAS = frozenset({"leaderboard:overview"})
 EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions"})
 
+BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
+"""Parts of addresses that belong to a page of the sidebar without lying below it."""
+
 
 @cache
 def site_version() -> str:
@@ -106,7 +109,9 @@ class Site:
         except NoReverseMatch:
             return Link("", text)
         here = self.request.path
-        return Link(url, text, here == url if name in exact else here.startswith(url))
+        beside = BESIDE.get(name, "")
+        current = here == url if name in exact else here.startswith(url) or bool(beside and beside in here)
+        return Link(url, text, current)
 
     @cached_property
     def sidebar(self) -> list[Link]:

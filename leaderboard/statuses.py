@@ -69,6 +69,8 @@ EVALUATION_RUN: dict[str, Look] = {
     "cancelled": Look("calm", "stop", _("cancelled")),
 }
 
+WORKER: dict[str, Look] = {"silent": Look("warn", "warning", _("silent"))}
+
 KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
     "organisation": ORGANISATION,
@@ -76,6 +78,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "ending": RUN_ENDING,
     "check": CHECK,
     "run": EVALUATION_RUN,
+    "worker": WORKER,
 }
 
 
@@ -120,6 +123,12 @@ COMPONENTS: dict[str, Any] = {
     "protocol": _("Evaluation protocol"),
     "evaluator": _("Evaluator"),
 }
+
+#: Grades of isolation that a worker may claim.
+ISOLATION: dict[str, Any] = {"embedded, not the official root": _("embedded, not the official root")}
+
+#: Which sandbox a probe ran in.
+SANDBOXES: dict[str, Any] = {"agent": _("of the harness"), "grader": _("of the grader")}
 
 #: States of episodes, for staff.
 EPISODES: dict[str, Any] = {

@@ -8,6 +8,7 @@ app_name = "leaderboard"
 urlpatterns = [
     path("", public.overview, name="overview"),
     path("rules/", public.rules, name="rules"),
+    path("contract/", public.contract, name="contract"),
     path("public-tasks/", public.public_task_list, name="public_tasks"),
     path("public-tasks/<str:version>/<slug:slug>/", public.public_task_page, name="public_task"),
     path("problems/", public.problem_list, name="problems"),

@@ -43,6 +43,32 @@ CATEGORIES: dict[str, Any] = {
 }
 
 
+#: What stands in a sentence where a case would have its own fact.
+PLACES: dict[str, Any] = {
+    "used": "n",
+    "crashed": "n",
+    "received": "n",
+    "limit": "N",
+    "total": "N",
+    "declared": "N",
+    "time": _("the time"),
+    "entry": _("the entry"),
+    "key": _("the key"),
+    "version": _("the version"),
+    "state": _("the state"),
+    "name": _("the name"),
+    "field": _("the field"),
+}
+
+
+class Places(dict[str, object]):
+    """Facts of no case in particular: n and N for counts, ‹words› for the rest."""
+
+    def __missing__(self, key: str) -> str:
+        word = str(PLACES.get(key, "…"))
+        return word if len(word) == 1 else f"‹{word}›"
+
+
 def operation(value: str) -> Any:
     return OPERATIONS.get(value, value)
 

@@ -62,7 +62,8 @@ def check(card: object, version: int = CARD_SCHEMA) -> dict[str, Any]:
         raise CardInvalid([("$", f"is larger than {MAXIMUM_BYTES} bytes")])
     errors = sorted(_validator(version).iter_errors(clean), key=lambda error: error.json_path)
     if errors:
-        raise CardInvalid([_said(error) for error in errors[:MAXIMUM_ERRORS]])
+        said = list(dict.fromkeys(_said(error) for error in errors))
+        raise CardInvalid(said[:MAXIMUM_ERRORS])
     found: dict[str, Any] = clean
     return found
 

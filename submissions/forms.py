@@ -31,7 +31,7 @@ class HarnessForm(forms.Form):
         label=_("Title"),
         max_length=120,
         required=False,
-        help_text=_("What people read. Left open, it is the name."),
+        help_text=_("What people read; without it, the name."),
     )
     relation = forms.ChoiceField(
         label=_("Who submits it"), choices=Harness.Relation.choices, widget=forms.RadioSelect

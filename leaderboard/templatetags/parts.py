@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from accounts.models import ApiToken
 from leaderboard import charts, icons, statuses, times
@@ -41,7 +43,8 @@ def moment(context: template.Context, at: datetime | None, *, relative: bool = F
     shown = format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), times.utc(at), text)
     if not relative:
         return shown
-    return format_html('{} <span class="relative">({})</span>', shown, times.relative(at))
+    around = _("(%(text)s)") % {"text": times.relative(at)}
+    return format_html('{} <span class="relative">{}</span>', shown, around)
 
 
 @register.inclusion_tag("components/meter.html")
@@ -76,6 +79,32 @@ def interval_strip(row: charts.Row) -> SafeString:
     return charts.strip(row)
 
 
+ADDRESS = re.compile(r"(?:GET )?(/api/v1/[\w./-]*\w)")
+
+
+@register.filter
+def marked(text: object) -> SafeString:
+    """Plain text with `code` between backticks set as code, and addresses that can be read made links."""
+    parts = str(text).split("`")
+    if len(parts) % 2 == 0:  # an odd backtick is a backtick
+        parts = [*parts[:-2], f"{parts[-2]}`{parts[-1]}"]
+    pieces = [
+        format_html("<code>{}</code>", part) if at % 2 else _linked(part) for at, part in enumerate(parts)
+    ]
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def _linked(text: str) -> SafeString:
+    """Addresses of the API that answer a GET as links; `POST /…` and the like stay text."""
+    found, last = [], 0
+    for match in ADDRESS.finditer(text):
+        if re.search(r"[A-Z] $", text[: match.start()]):
+            continue
+        found.append(format_html('{}<a href="{}">{}</a>', text[last : match.start()], match[1], match[1]))
+        last = match.end()
+    return format_html("{}{}", format_html_join("", "{}", ((piece,) for piece in found)), text[last:])
+
+
 @register.filter
 def short(digest: str) -> str:
     """The first twelve characters of a digest."""
@@ -91,7 +120,9 @@ def no_date(reason: str) -> Any:
 @register.simple_tag
 def scopes(values: Sequence[str]) -> str:
     """A token's scopes in words."""
-    return ", ".join(str(ApiToken.Scope(value).label) for value in values if value in ApiToken.Scope.values)
+    return _(", ").join(
+        str(ApiToken.Scope(value).label) for value in values if value in ApiToken.Scope.values
+    )
 
 
 @register.inclusion_tag("components/meter.html")
@@ -145,3 +176,15 @@ def episode_state(value: str) -> Any:
 def rule_reason(value: str) -> Any:
     """Why a rule item has its score."""
     return statuses.RULE_REASONS.get(value, value) if value else "–"
+
+
+@register.simple_tag
+def isolation_grade(value: str) -> Any:
+    """The grade of isolation that a worker claims."""
+    return statuses.ISOLATION.get(value, value)
+
+
+@register.simple_tag
+def probe_place(value: str) -> Any:
+    """Which sandbox a probe ran in."""
+    return statuses.SANDBOXES.get(value, value) if value else "–"

@@ -12,9 +12,11 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmark.models import Domain, PublicTask, TaskSetVersion
+from evaluation.sandbox.spec import Limits
 from leaderboard import queries, times, words
 from leaderboard.forms import TimeZoneForm
-from submissions.problems import Entry, catalogue, entry, sentence
+from submissions.intake.archive import LIMITS
+from submissions.problems import Entry, catalogue, entry
 from submissions.problems.catalogue import FAULT_WORDS
 from submissions.queries import who_pays
 
@@ -30,6 +32,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "counts": counts,
         "public": sum(row.public for row in counts),
         "held_out": sum(row.held_out for row in counts),
+        "preflights": queries.preflights_in_force(version),
     }
     return render(request, "leaderboard/overview.html", context)
 
@@ -40,8 +43,21 @@ def rules(request: HttpRequest) -> HttpResponse:
     version = queries.current_version()
     rows = queries.policy_rows(version) if version else []
     release = queries.release_rules(version) if version else []
-    context = {"version": version, "rows": rows, "release": release, "who_pays": who_pays()}
+    context = {
+        "version": version,
+        "rows": rows,
+        "release": release,
+        "who_pays": who_pays(),
+        "preflights": queries.preflights_in_force(version),
+    }
     return render(request, "leaderboard/rules.html", context)
+
+
+@require_safe
+def contract(request: HttpRequest) -> HttpResponse:
+    """What a harness is given and what it hands back, with the limits that the sandbox and the intake enforce."""
+    context = {"episode": Limits(), "package": LIMITS, "preflights": queries.preflights_in_force()}
+    return render(request, "leaderboard/contract.html", context)
 
 
 @require_safe
@@ -85,7 +101,12 @@ def task_facts(task: PublicTask) -> Mapping[str, Any]:
 
 @require_safe
 def problem_list(request: HttpRequest) -> HttpResponse:
-    return render(request, "leaderboard/problems.html", {"problems": list(catalogue().values())})
+    every = list(catalogue().values())
+    context = {
+        "refusals": [found for found in every if not found.is_event],
+        "events": [found for found in every if found.is_event],
+    }
+    return render(request, "leaderboard/problems.html", context)
 
 
 @require_safe
@@ -95,7 +116,11 @@ def problem_page(request: HttpRequest, code: str) -> HttpResponse:
         found: Entry = entry(code)
     except KeyError:
         raise Http404 from None
-    context = {"problem": found, "fault": FAULT_WORDS[found.fault], "sentence": sentence(code, {})}
+    context = {
+        "problem": found,
+        "fault": FAULT_WORDS[found.fault],
+        "sentence": str(found.sentence) % words.Places(),
+    }
     return render(request, "leaderboard/problem.html", context)
 
 

@@ -17,6 +17,7 @@ from benchmark.models import TaskSetVersion
 from governance.queries import released_result, released_results
 from governance.services import record_read
 from leaderboard import results
+from leaderboard.queries import domain_counts
 from submissions import queries
 from submissions.delivery import delivers
 from submissions.policies import Counter, Rule
@@ -38,6 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
     for card in queries.quota_cards(organisation, account=signed_in(request).pk):
         shown = {"harness": card.harness, "window": card.window, "tightest": tightest(card)}
         by_task_set[card.task_set].append(shown)
+    windows = [shown["window"] for cards in by_task_set.values() for shown in cards]
     running = queries.in_flight_of(organisation)
     latest = latest_results(organisation)
     for shown_result in latest:
@@ -46,6 +48,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "membership": membership,
         "organisation": organisation,
         "quota": dict(by_task_set),
+        "blocked": bool(windows) and all(window.biting for window in windows),
         "has_harness": bool(queries.harnesses_of(organisation)),
         "open": queries.open_task_sets(),
         "running": [(submission, queries.progress(submission)) for submission in running],
@@ -83,5 +86,6 @@ def result(request: HttpRequest, submission: UUID) -> HttpResponse:
     context: dict[str, Any] = {"submission": found, "result": released}
     if released is not None:
         record_read(released, surface="web", by=actor(request))
-        context |= {"lines": results.lines(released), "rows": results.chart_rows(released)}
+        counts = {row.domain: row.held_out for row in domain_counts(found.task_set)}
+        context |= {"lines": results.lines(released, counts), "rows": results.chart_rows(released)}
     return render(request, "leaderboard/result.html", context)

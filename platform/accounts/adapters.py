@@ -50,6 +50,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return console
         return reverse("leaderboard:home" if membership_of(user) else "accounts:organisation")
 
+    def get_logout_redirect_url(self, request: HttpRequest) -> str:
+        """The overview in the language of the page that was left."""
+        return reverse("leaderboard:overview")
+
 
 def _console() -> str:
     try:

@@ -35,10 +35,12 @@ class TokenForm(forms.Form):
         choices=ApiToken.Scope.choices,
         widget=forms.CheckboxSelectMultiple,
         initial=[ApiToken.Scope.READ.value, ApiToken.Scope.SUBMIT.value],
+        help_text=_(
+            "Read: everything of your organisation that the API shows. Submit: register versions, upload, submit, "
+            "cancel. Preflight: set aside for preflights alone; it opens nothing yet."
+        ),
     )
-    harness = forms.ChoiceField(
-        label=_("Limited to one harness"), required=False, help_text=_("Leave open for all harnesses.")
-    )
+    harness = forms.ChoiceField(label=_("Limited to one harness"), required=False)
     days = forms.TypedChoiceField(
         label=_("Valid for"),
         coerce=int,

@@ -47,6 +47,13 @@ class Entry:
     remedy: Promise
 
     @property
+    def is_event(self) -> bool:
+        """Whether it says what happened to a submission, and refuses no request."""
+        from submissions.problems.lifecycle import EVENTS
+
+        return self.code in EVENTS
+
+    @property
     def type(self) -> str:
         return f"{TYPE_PREFIX}{self.code}"
 

@@ -9,9 +9,12 @@ from submissions.problems.catalogue import Fault
 from submissions.problems.codes import Code
 from submissions.problems.requests import Row
 
-_REPACK = _("Pack the bundle again from a clean folder and submit it; nothing was charged.")
+_REPACK = _(
+    "Pack the bundle again from a clean folder and submit it. No submission was used; the attempt was a preflight."
+)
 _UPLOAD_AGAIN = _("Start a new upload; nothing was charged.")
-_MANIFEST = _("GET /api/v1/schemas/harness-toml/1 describes harness.toml.")
+_MAKE_GZIP = _("Make the bundle with `tar -czf` and upload it again. No submission was used.")
+_MANIFEST = _("The schema of harness.toml: GET /api/v1/schemas/harness-toml/1")
 
 
 def _upload(code: Code, status: int, title: Promise, sentence: Promise) -> Row:
@@ -28,8 +31,8 @@ ROWS: list[Row] = [
         422,
         Fault.REQUEST,
         _("HarnessCard not valid"),
-        _("The HarnessCard does not follow its schema; `errors` names each place."),
-        _("GET /api/v1/schemas/harness-card/1 is the schema."),
+        _("The HarnessCard does not follow its schema in the places listed."),
+        _("The schema: GET /api/v1/schemas/harness-card/1"),
     ),
     (
         Code.CARD_INCOMPLETE,
@@ -104,7 +107,7 @@ ROWS: list[Row] = [
         _("Upload of another version"),
         _("This upload was declared for another harness version."),
     ),
-    _package(Code.PACKAGE_NOT_GZIP, _("Not a .tar.gz"), _("The package is not gzip-compressed.")),
+    _package(Code.PACKAGE_NOT_GZIP, _("Not a .tar.gz"), _("The package is not gzip-compressed."), _MAKE_GZIP),
     _package(Code.PACKAGE_TRUNCATED, _("Archive cut off"), _("The archive ends too early.")),
     _package(
         Code.PACKAGE_DAMAGED,
@@ -190,20 +193,20 @@ ROWS: list[Row] = [
     ),
     _package(
         Code.MANIFEST_NAME_DIFFERS,
-        _("Another harness name"),
+        _("Harness name differs"),
         _("harness.toml says name `%(found)s`; the registered harness is `%(expected)s`."),
-        _MANIFEST,
+        _("Set `name` in harness.toml to the registered one, or submit under the harness it says."),
     ),
     _package(
         Code.MANIFEST_VERSION_DIFFERS,
-        _("Another version"),
+        _("Version differs"),
         _("harness.toml says version `%(found)s`; the registered version is `%(expected)s`."),
-        _MANIFEST,
+        _("Set `version` in harness.toml to the registered one, or register and submit the version it says."),
     ),
     _package(
         Code.NOT_YET_SUPPORTED,
         _("Not yet supported"),
         _("The platform does not take this yet: %(what)s."),
-        _("Submit a bundle without it; nothing was charged."),
+        _("Submit a bundle without it. No submission was used; the attempt was a preflight."),
     ),
 ]

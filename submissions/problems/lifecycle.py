@@ -191,3 +191,6 @@ REFUSED: list[Row] = [
 ]
 
 ROWS: list[Row] = [*PASSED, *ENDS, *REFUSED]
+
+EVENTS = frozenset(row[0] for row in (*PASSED, *ENDS)) - {Code.RESULT_NOT_RELEASED}
+"""Codes that say what happened to a submission; they refuse no request, so their status means nothing."""

@@ -20,7 +20,7 @@ ROWS: list[Row] = [
         Fault.POLICY,
         _("Not entitled"),
         _("Task-set version %(task_set)s takes no submissions from you. Nothing was charged."),
-        _("GET /api/v1/task-sets lists the versions that are open."),
+        _("The versions that are open: GET /api/v1/task-sets"),
     ),
     (
         Code.ADMISSION_STOPPED,
@@ -28,7 +28,7 @@ ROWS: list[Row] = [
         Fault.POLICY,
         _("Admission stopped"),
         _("Not accepted: %(cause)s. Nothing was charged."),
-        _("Where a date is set, next_allowed_at says when it ends."),
+        _("Where a date is named, submit again from then on."),
     ),
     (
         Code.QUOTA_LINE,
@@ -107,6 +107,8 @@ ROWS: list[Row] = [
         Fault.REQUEST,
         _("The same package is being evaluated"),
         _("Your organisation has an identical submission in flight. Nothing was charged."),
-        _("`instance` is its address; its result will answer this request too."),
+        _(
+            "Follow that submission; its result will answer this request too. In the API `instance` is its address."
+        ),
     ),
 ]

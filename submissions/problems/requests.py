@@ -35,7 +35,7 @@ ROWS: list[Row] = [
         Fault.REQUEST,
         _("A field names something that does not exist"),
         _("`%(field)s` names nothing that you can use."),
-        _("Check the identifier and the organisation you act for."),
+        _("Check the identifier and the organisation you act for. Open task sets: GET /api/v1/task-sets"),
     ),
     (
         Code.NOT_FOUND,

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accounts.models import Organisation
 from submissions.models import Harness, Slot, Submission
@@ -186,13 +187,13 @@ def outcome(submission: Submission) -> Outcome | None:
     )
 
 
-_YES, _NO, _RETURNED = _("counted"), _("not counted"), _("returned")
-_LIFTED, _RUNS, _CHOSEN = _("lifted"), _("runs"), _("as chosen")
+_YES, _NO, _RETURNED = _("counted"), _("not counted"), pgettext_lazy("who pays", "returned")
+_LIFTED, _RUNS = pgettext_lazy("who pays", "lifted"), _("runs")
 _CASES: tuple[tuple[str, Promise, Promise, Promise], ...] = (
     ("rejected", _("Rejected at intake"), _NO, _LIFTED),
     (
         Code.PREFLIGHT_CRASHED,
-        _("Preflight failed: over 20 % of the runs crashed without artefact or reply; never for a low score"),
+        _("Preflight failed: over 20% of the runs crashed without artefact or reply; never for a low score"),
         _NO,
         _LIFTED,
     ),
@@ -205,13 +206,13 @@ _CASES: tuple[tuple[str, Promise, Promise, Promise], ...] = (
         Code.CHOICE_KEEP,
         _("Runs lost by the platform could not be repeated in time; you keep the incomplete result"),
         _YES,
-        _CHOSEN,
+        _RUNS,
     ),
     (
         Code.CHOICE_VOID,
         _("Runs lost by the platform could not be repeated in time; you void the submission"),
         _RETURNED,
-        _CHOSEN,
+        _LIFTED,
     ),
 )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import re
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,6 +23,7 @@ from config import clock
 from evaluation.queries import live_workers
 from submissions import queries
 
+MIB = 1024 * 1024
 SEEN_WITHIN = timedelta(minutes=10)
 """Workers silent for longer are no longer listed."""
 
@@ -60,17 +63,32 @@ def verify(request: HttpRequest, organisation: UUID) -> HttpResponse:
 @staff_page
 def workers(request: HttpRequest) -> HttpResponse:
     rows: list[dict[str, Any]] = [
-        {"worker": worker, "probes": probes(worker.report)}
+        {"worker": worker, "probes": probes(worker.report), "silent": is_silent(worker.seen_at)}
         for worker in live_workers(clock.now() - SEEN_WITHIN)
     ]
     return render(request, "console/workers.html", {"rows": rows})
 
 
-def probes(report: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """(name, state of the status table, what was seen) of each probe in a worker's isolation report."""
+def is_silent(seen_at: datetime) -> bool:
+    """Whether a worker has given no sign of life for three leases: what it held is given to others by then."""
+    return clock.now() - seen_at > timedelta(seconds=3 * settings.LEASE_SECONDS)
+
+
+def probes(report: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """(name, sandbox, state of the status table, what was seen) of each probe in a worker's isolation report."""
     words = {"pass": "passed", "fail": "failed"}
     found = []
     for probe in report.get("probes", []):
         result = str(probe.get("result", ""))
-        found.append((str(probe.get("name", "")), words.get(result, result), str(probe.get("detail", ""))))
+        name, where = str(probe.get("name", "")), str(probe.get("where", ""))
+        found.append((name, where, words.get(result, result), readable(str(probe.get("detail", "")))))
     return found
+
+
+def readable(detail: str) -> str:
+    """What a probe saw, without the brackets of its data: bytes in MiB, floats with two places."""
+    text = re.sub(r"(\w[^()]*)?\(([^()]*)\)", lambda match: f"{match[1] or ''}{match[2]}", detail)
+    text = re.sub(r"[\[\]{}'\"]", "", text)
+    text = re.sub(r"\b\d{7,}\b", lambda match: f"{int(match[0]) / MIB:.1f} MiB", text)
+    text = re.sub(r"\b\d+\.\d{3,}\b", lambda match: f"{float(match[0]):.2f}", text)
+    return re.sub(r",\s*$", "", text.strip())

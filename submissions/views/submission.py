@@ -24,6 +24,7 @@ from submissions.policies.states import ENDS
 from submissions.problems import Refused
 from submissions.queries import Moment, PreflightRun
 from submissions.views.common import actor, refused_page
+from submissions.views.scores import explained
 
 PATH = ("created", "checking", "preflight", "queued", "running", "grading", "complete")
 BESIDE = ("paused", "awaiting_choice", "held")
@@ -116,8 +117,11 @@ def page_of(submission: Submission) -> dict[str, Any]:
     """Everything the submission's page shows."""
     moments = queries.timeline(submission)
     state = submission.state
+    terms = queries.terms_at(submission.task_set)
     return {
         "submission": submission,
+        "preflights": terms.preflight if terms else None,
+        "counts_as_preflight": state in ENDS and state != Submission.State.VOIDED,
         "steps": steps(submission, moments),
         "moments": moments,
         "charge": queries.charge(submission),
@@ -197,7 +201,11 @@ def preflight_run(request: HttpRequest, submission: UUID, task: str, index: int)
     run = next((row for row in report.runs if row.task == task and row.run_index == index), None)
     if run is None:
         raise Http404
-    return render(request, "submissions/preflight_run.html", {"submission": found, **_run_facts(run)})
+    return render(
+        request,
+        "submissions/preflight_run.html",
+        {"submission": found, **_run_facts(run), "why": explained(run)},
+    )
 
 
 def _run_facts(run: PreflightRun) -> dict[str, Any]:

@@ -26,7 +26,8 @@ from submissions import queries, services
 from submissions.forms import ConfirmForm, PackageForm
 from submissions.models import HarnessVersion, Submission, Upload
 from submissions.policies import QuotaWindow
-from submissions.problems import Code, Refusal, Refused
+from submissions.policies.quota import REFUSALS
+from submissions.problems import Code, Refusal, Refused, entry
 from submissions.queries.admission import identical
 from submissions.views.common import actor, refused_page
 
@@ -62,7 +63,9 @@ def _guarded(request: HttpRequest) -> HttpResponse:
         return _choose(request)
     if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST + ENVELOPE:
         form = _form(request, None)
-        return refused_page(request, NEW, {"form": form}, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST}))
+        return refused_page(
+            request, NEW, _context(request, form), Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST})
+        )
     request.upload_handlers = [BoundedUpload(request)]
     return _choose(request)
 
@@ -78,17 +81,24 @@ def _form(request: HttpRequest, data: Any, files: Any = None) -> PackageForm:
     return PackageForm(data, files, versions=versions, task_sets=queries.open_task_sets(), initial=initial)
 
 
+def _context(request: HttpRequest, form: PackageForm) -> dict[str, Any]:
+    """The form, and the organisation, whose state may forbid submitting."""
+    return {"form": form, "organisation": membership_in(request).organisation}
+
+
 @csrf_protect
 def _choose(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return render(request, NEW, {"form": _form(request, None)})
+        return render(request, NEW, _context(request, _form(request, None)))
     organisation = membership_in(request).organisation
     form = _form(request, request.POST, request.FILES)
     handler = request.upload_handlers[0]
     if isinstance(handler, BoundedUpload) and handler.exceeded:
-        return refused_page(request, NEW, {"form": form}, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST}))
+        return refused_page(
+            request, NEW, _context(request, form), Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST})
+        )
     if not form.is_valid():
-        return render(request, NEW, {"form": form}, status=422)
+        return render(request, NEW, _context(request, form), status=422)
     version = queries.version_of(organisation, UUID(form.cleaned_data["version"]))
     try:
         upload = services.receive_stream(
@@ -98,7 +108,7 @@ def _choose(request: HttpRequest) -> HttpResponse:
             by=actor(request),
         )
     except Refused as refused:
-        return refused_page(request, NEW, {"form": form}, refused.refusal)
+        return refused_page(request, NEW, _context(request, form), refused.refusal)
     answer = redirect("submissions:confirm", upload.id)
     answer["Location"] += f"?task_set={form.cleaned_data['task_set']}"
     return answer
@@ -111,6 +121,7 @@ class Cost:
     remaining: int
     next_at: datetime | None
     runs_per_task: int
+    preflights: int
     free: bool
 
 
@@ -123,6 +134,7 @@ def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | No
         remaining=window.remaining,
         next_at=clock.now() + terms.cooldown if terms.cooldown_seconds else None,
         runs_per_task=terms.runs_per_task,
+        preflights=terms.preflight,
         free=earlier is not None and earlier.state == Submission.State.COMPLETE,
     )
 
@@ -188,8 +200,20 @@ def _confirm_page(
         "earlier": earlier,
         "cost": cost_of(window, earlier),
         "checks": checks(order.upload, order.harness_version, window),
+        "also": also(problem, window),
     }
     return render(request, CONFIRM, context, status=refusal.status if refusal else status)
+
+
+def biting(window: QuotaWindow | None) -> list[str]:
+    """The titles of every rule of the quota that refuses now."""
+    rules = [counter.rule for counter in window.rules if counter.bites] if window else []
+    return [str(entry(REFUSALS[rule]).title) for rule in rules]
+
+
+def also(problem: Refusal | None, window: QuotaWindow | None) -> list[str]:
+    """What else stands against it, beside the problem that is named first."""
+    return [title for title in biting(window) if title != problem.title] if problem else []
 
 
 def checks(upload: Upload, version: HarnessVersion, window: QuotaWindow | None) -> list[tuple[str, str, str]]:
@@ -200,11 +224,15 @@ def checks(upload: Upload, version: HarnessVersion, window: QuotaWindow | None) 
     return [
         ("passed" if usable else "failed", _("Bundle received whole"), upload.sha256),
         ("passed" if current else "failed", _("HarnessCard complete"), version.card_digest),
-        ("passed" if room else "failed", _("Quota and cooldown"), ""),
+        ("passed" if room else "failed", _("Quota and cooldown"), _("; ").join(biting(window))),
         (
             "open",
             _("Contents of the bundle and harness.toml"),
-            _("right after you confirm; failing costs nothing"),
+            _("right after you confirm; failing costs no submission, but is a preflight used"),
         ),
-        ("open", _("Preflight on the public tasks"), _("with full logs; failing costs nothing")),
+        (
+            "open",
+            _("Preflight on the public tasks"),
+            _("with full logs; failing costs no submission, but is a preflight used"),
+        ),
     ]

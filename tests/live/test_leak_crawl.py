@@ -50,6 +50,7 @@ FREE = [
     "api-nothing",
     "overview",
     "rules",
+    "contract",
     "public_tasks",
     "problems",
     "time_zone",
