@@ -43,8 +43,8 @@ def moment(context: template.Context, at: datetime | None, *, relative: bool = F
     shown = format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), times.utc(at), text)
     if not relative:
         return shown
-    around = _("(%(text)s)") % {"text": times.relative(at)}
-    return format_html('{} <span class="relative">{}</span>', shown, around)
+    around = _(" (%(text)s)") % {"text": times.relative(at)}
+    return format_html('{}<span class="relative">{}</span>', shown, around)
 
 
 @register.inclusion_tag("components/meter.html")

@@ -87,8 +87,9 @@ def probes(report: dict[str, Any]) -> list[tuple[str, str, str, str]]:
 
 def readable(detail: str) -> str:
     """What a probe saw, without the brackets of its data: bytes in MiB, floats with two places."""
-    text = re.sub(r"(\w[^()]*)?\(([^()]*)\)", lambda match: f"{match[1] or ''}{match[2]}", detail)
-    text = re.sub(r"[\[\]{}'\"]", "", text)
-    text = re.sub(r"\b\d{7,}\b", lambda match: f"{int(match[0]) / MIB:.1f} MiB", text)
+    text = re.sub(r"[()\[\]{}'\"]", "", detail)
     text = re.sub(r"\b\d+\.\d{3,}\b", lambda match: f"{float(match[0]):.2f}", text)
+    text = re.sub(
+        r"(measured|declared) (\d{7,})\b", lambda match: f"{match[1]} {int(match[2]) / MIB:.1f} MiB", text
+    )
     return re.sub(r",\s*$", "", text.strip())

@@ -113,6 +113,7 @@ def test_probes_are_readable() -> None:
     assert readable("('memory',) {'processes': 128}") == "memory, processes: 128"
     assert readable("measured 1073741824, declared 1073741824") == "measured 1024.0 MiB, declared 1024.0 MiB"
     assert readable("0.100345 s of at most 0.5 s") == "0.10 s of at most 0.5 s"
+    assert readable("0.2177345678 s; uids ['3011234567']") == "0.22 s; uids 3011234567"
     assert is_silent(clock.now() - timedelta(hours=1))
     assert not is_silent(clock.now())
 
