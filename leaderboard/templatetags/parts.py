@@ -11,6 +11,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from accounts.models import ApiToken
 from leaderboard import charts, icons, statuses, times
@@ -79,6 +80,7 @@ def interval_strip(row: charts.Row) -> SafeString:
     return charts.strip(row)
 
 
+SCOPES = (ApiToken.Scope.READ, ApiToken.Scope.PREFLIGHT, ApiToken.Scope.SUBMIT)
 ADDRESS = re.compile(r"(?:GET )?(/api/v1/[\w./-]*\w)")
 
 
@@ -120,9 +122,7 @@ def no_date(reason: str) -> Any:
 @register.simple_tag
 def scopes(values: Sequence[str]) -> str:
     """A token's scopes in words."""
-    return _(", ").join(
-        str(ApiToken.Scope(value).label) for value in values if value in ApiToken.Scope.values
-    )
+    return pgettext("list", ", ").join(str(scope.label) for scope in SCOPES if scope.value in values)
 
 
 @register.inclusion_tag("components/meter.html")

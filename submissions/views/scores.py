@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from submissions.queries import PreflightRun
 
@@ -24,7 +24,7 @@ def explained(run: PreflightRun) -> list[str]:
     if run.success or not run.items:
         return []
     open_rules = unmet(run.items)
-    names = _(", ").join(open_rules)
+    names = pgettext("list", ", ").join(open_rules)
     found = []
     if open_rules:
         counts = {"met": len(run.items) - len(open_rules), "total": len(run.items), "names": names}

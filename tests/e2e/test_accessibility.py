@@ -23,6 +23,7 @@ PUBLIC = (
     "",
     "rules/",
     "public-tasks/",
+    "contract/",
     "problems/",
     "problems/cooldown/",
     "time-zone/",
