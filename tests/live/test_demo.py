@@ -74,7 +74,10 @@ def check(line: dict[str, Any], clone: Path, *, episodes: int) -> None:
     assert all(30 <= row["value"] <= 80 for row in line["domains"].values())
     assert not left_behind(clone)
     status = subprocess.run(
-        ["git", "-C", str(clone), "status", "--porcelain"], capture_output=True, text=True, check=True
+        ["git", "-c", "safe.directory=*", "-C", str(clone), "status", "--porcelain"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert status.stdout == ""
 
