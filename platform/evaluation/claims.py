@@ -74,7 +74,8 @@ def claim_execution(worker: str, kernel: str = "") -> Claim | None:
     always some counter or cache through which one could tell the other what it reads. Raises KernelTaken where the
     run whose turn it is has to wait for that; no other run goes before it.
     """
-    for run_id, visible in runs_to_serve():
+    runs = runs_to_serve()
+    for run_id, visible in runs:
         with transaction.atomic():
             _one(
                 "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s))",
@@ -87,7 +88,8 @@ def claim_execution(worker: str, kernel: str = "") -> Claim | None:
                 continue
             claim = _take_execution(run_id, worker, kernel)
             if claim:
-                RunShare.objects.filter(run_id=run_id).update(served_at=clock.now())
+                if len(runs) > 1:  # whose turn it is matters only where there are several
+                    RunShare.objects.filter(run_id=run_id).update(served_at=clock.now())
                 return claim
     return None
 
@@ -127,11 +129,13 @@ def _take_execution(run_id: UUID, worker: str, kernel: str) -> Claim | None:
 
 def claim_grading(worker: str) -> Claim | None:
     """Take the next executed episode for grading, fairly across runs; None where nothing is to be had."""
-    for run_id in runs_to_grade():
+    runs = runs_to_grade()
+    for run_id in runs:
         with transaction.atomic():
             claim = _take_grading(run_id, worker)
             if claim:
-                RunShare.objects.filter(run_id=run_id).update(graded_at=clock.now())
+                if len(runs) > 1:
+                    RunShare.objects.filter(run_id=run_id).update(graded_at=clock.now())
                 return claim
     return None
 

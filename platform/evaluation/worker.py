@@ -32,6 +32,8 @@ TURN_SECONDS = 20.0
 """How long one ticket keeps a worker; after that it sends itself another and lets the queue breathe."""
 GRADE_SLOTS = min(4, os.cpu_count() or 1)
 """Gradings at a time in one grade worker."""
+LOOK_SECONDS = 0.3
+"""Between two looks of an idle worker for the next episode."""
 IDLE_SECONDS = 2.0
 """How long a grade worker waits for the next executed episode before it gives its ticket back."""
 
@@ -146,7 +148,7 @@ def work(
             pause()
             return False
         else:
-            time.sleep(0.1)
+            time.sleep(LOOK_SECONDS)
         if time.monotonic() - last_pause >= 1.0:
             last_pause = time.monotonic()
             pause()
