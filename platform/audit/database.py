@@ -1,6 +1,7 @@
 """Helpers for migrations: the database roles, their grants, and triggers that guard rows.
 
-Roles (one per kind of process; see docs): owner runs migrations; web, execute, sealed, console and auditor serve.
+Roles (one per kind of process; see docs): owner runs migrations; web, execute, sealed, console and auditor serve;
+the sequencer turns events into the tree and can do nothing else.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 
 from django.db import migrations
 
-ROLES = ("web", "execute", "sealed", "console", "auditor")
+ROLES = ("web", "execute", "sealed", "console", "auditor", "sequencer")
 APP_ROLES = ("web", "execute", "sealed", "console")
 
 

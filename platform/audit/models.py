@@ -1,8 +1,14 @@
-"""The event table. Rows come only from `audit.log.append`; the database derives every column from the body."""
+"""The tables of the log: events, their places in the tree, what was signed over them, and who vouches for it.
+
+Events come only from `audit.log.append`; the database derives every column from the body. Entries, tiles,
+checkpoints and keys come only from the sequencer. Everything but `Pending` only grows.
+"""
 
 from __future__ import annotations
 
 from django.db import models
+
+from config.ids import new_id
 
 
 class EventRecord(models.Model):
@@ -24,6 +30,92 @@ class EventRecord(models.Model):
     class Meta:
         db_table = "audit_event"
         indexes = [
-            models.Index(fields=["subject_type", "subject_id"], name="audit_event_subject"),
+            models.Index(fields=["subject_type", "subject_id", "transaction"], name="audit_event_subject"),
             models.Index(fields=["organisation_id", "id"], name="audit_event_organisation"),
+        ]
+
+
+class Pending(models.Model):
+    """An event that has no place in the tree yet. A trigger writes it as the owner; the sequencer takes it away."""
+
+    event_id = models.BigIntegerField(primary_key=True)
+
+    class Meta:
+        db_table = "audit_pending"
+
+
+class Entry(models.Model):
+    """The place of an event in the tree: positions run from 0 without a gap."""
+
+    position = models.BigIntegerField(primary_key=True)
+    event_id = models.BigIntegerField(unique=True)
+    leaf_hash = models.BinaryField()
+
+    class Meta:
+        db_table = "audit_entry"
+
+
+class Tile(models.Model):
+    """A full tile of height 8: 256 hashes of 32 bytes (C2SP tlog-tiles). Partial ones are computed when asked for."""
+
+    pk = models.CompositePrimaryKey("level", "number")
+    level = models.SmallIntegerField()
+    number = models.BigIntegerField()
+    hashes = models.BinaryField()
+
+    class Meta:
+        db_table = "audit_tile"
+
+
+class Checkpoint(models.Model):
+    """A signed tree head: the note holds size and root again, with the log's signatures (C2SP checkpoint)."""
+
+    size = models.BigIntegerField(primary_key=True)
+    root = models.BinaryField()
+    note = models.TextField()
+    made_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        db_table = "audit_checkpoint"
+
+
+class LogKey(models.Model):
+    """A verifier key of this log. The checkpoint of `since_size` is the first that it may sign."""
+
+    vkey = models.CharField(max_length=255, primary_key=True)
+    name = models.CharField(max_length=128)
+    since_size = models.BigIntegerField()
+
+    class Meta:
+        db_table = "audit_log_key"
+
+
+class Witness(models.Model):
+    """Somebody outside who vouches that the checkpoints it saw extend one another."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=128, unique=True)
+    vkey = models.CharField(max_length=255, unique=True)
+    added_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "audit_witness"
+
+
+class Cosignature(models.Model):
+    """One witness's signature line under one checkpoint (C2SP tlog-cosignature)."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    checkpoint = models.ForeignKey(
+        Checkpoint, on_delete=models.PROTECT, db_column="size", related_name="cosignatures"
+    )
+    witness = models.ForeignKey(Witness, on_delete=models.PROTECT, related_name="cosignatures")
+    line = models.TextField()
+    signed_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "audit_cosignature"
+        constraints = [
+            models.UniqueConstraint(fields=["checkpoint", "witness"], name="audit_cosignature_once")
         ]

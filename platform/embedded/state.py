@@ -21,7 +21,9 @@ SECRETS_FILE = "secrets.json"
 
 #: Login roles of the application; the owner runs migrations, the others are what processes run as.
 APPLICATION_ROLES = ("web", "execute", "sealed", "console", "auditor")
-DATABASE_ROLES = ("owner", *APPLICATION_ROLES)
+#: Writes the tree over the audit events. Not among those that the owner may hand on.
+SEQUENCER_ROLE = "sequencer"
+DATABASE_ROLES = ("owner", *APPLICATION_ROLES, SEQUENCER_ROLE)
 
 
 def state_dir(environment: Mapping[str, str] | None = None) -> Path:
