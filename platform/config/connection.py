@@ -10,8 +10,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from embedded.environment import KEY_HOLDERS
 from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
@@ -102,6 +103,15 @@ def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
         "ATOMIC_REQUESTS": False,
         "OPTIONS": {"connect_timeout": 5, "application_name": "lingee", **options},
     }
+
+
+def libpq_address(database: Mapping[str, Any]) -> str:
+    """The libpq address of Django's DATABASES entry, for a session that Django does not manage."""
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    parts = {key: database[name] for name, key in names.items() if database.get(name)}
+    return make_conninfo(
+        "", **parts, **{**database.get("OPTIONS", {}), "application_name": "lingee sequencer"}
+    )
 
 
 def celery_broker(redis_url: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,11 @@ from embedded.supervisor import Child
 ROOT = Path(__file__).resolve().parents[2]
 #: Flags of every worker: nothing between workers, no broadcast queues, so nothing but tickets is in Redis.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+def _foreign(name: str) -> bool:
+    """Whether a variable is about servers that the sequencer has no business with."""
+    return name.startswith("S3_") or name == "REDIS_URL"
 
 
 class Processes:
@@ -65,6 +72,12 @@ class Processes:
             "web",
             ["-m", "celery", "-A", "config.celery", "beat", "--loglevel", "WARNING", *pidless],
         )
+
+    def sequencer(self) -> Child:
+        """The process that gives audit events their places; it is given the addresses and secrets it needs only."""
+        child = self._child("sequencer", "sequencer", [str(ROOT / "manage.py"), "sequencer"], 10.0)
+        environment = {name: value for name, value in child.environment.items() if not _foreign(name)}
+        return replace(child, environment={**environment, "SECRET_KEY": secrets.token_urlsafe(32)})
 
     def command(self, *arguments: str, role: str) -> tuple[list[str], dict[str, str]]:
         """Arguments and environment for one `manage.py` command under a role, for subprocess.run."""

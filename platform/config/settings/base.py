@@ -52,6 +52,17 @@ PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
 
+# --- the transparency log --------------------------------------------------------------------------
+#: Names this log in every checkpoint, and its key: no blanks, no plus sign; best the site's host and a path.
+LOG_ORIGIN = ENV.str("LINGEE_LOG_ORIGIN", default="localhost/lingee-bench")
+#: Seconds between two instants at which the public sees the log grow; in between its size would tell a vendor
+#: how its held-out run gets on. The demo has 5.
+LOG_PUBLIC_TICK_SECONDS = ENV.int("LINGEE_LOG_PUBLIC_TICK_SECONDS", default=6 * 3600)
+#: The sequencer's own folder: its key, and what it last signed. No other process needs to read it.
+SEQUENCER_DIR = Path(ENV.str("LINGEE_SEQUENCER_DIR", default=str(STATE_DIR / "sequencer")))
+#: The system's user that the sequencer becomes when root starts it; empty: whoever starts it.
+SEQUENCER_USER = ENV.str("LINGEE_SEQUENCER_USER", default="")
+
 # --- applications --------------------------------------------------------------------------------
 #: Ours, from the bottom layer to the top; imports go only towards the front of this list.
 LOCAL_APPS = ["audit", "accounts", "benchmark", "evaluation", "submissions", "governance", "leaderboard"]

@@ -6,7 +6,11 @@ from config.connection import KEY_HOLDERS
 from config.settings.environment import ENV, required, words
 
 # Base falls back to the embedded services' files; here every one of them has to be given.
-for name in ("DATABASE_URL", "REDIS_URL", "S3_ENDPOINT_URL", "SECRET_KEY", "LINGEE_ROLE"):
+for name in ("DATABASE_URL", "SECRET_KEY", "LINGEE_ROLE"):
+    required(name)
+# The sequencer has to do with the database only, and names the log it signs.
+SEQUENCER = os.environ["LINGEE_ROLE"] == "sequencer"
+for name in ("LINGEE_LOG_ORIGIN",) if SEQUENCER else ("REDIS_URL", "S3_ENDPOINT_URL"):
     required(name)
 for key, holders in KEY_HOLDERS.items():
     if os.environ["LINGEE_ROLE"] in holders:
@@ -29,7 +33,8 @@ SESSION_COOKIE_NAME = "__Host-session"
 CSRF_COOKIE_NAME = "__Host-csrf"
 STATIC_ROOT = STATE_DIR / "static"
 # Sign-up demands a confirmed address: smtp://user:password@host:587, with ?ssl or ?tls as environ reads it.
-vars().update(ENV.email_url("EMAIL_URL"))
+if not SEQUENCER:
+    vars().update(ENV.email_url("EMAIL_URL"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -16,6 +16,7 @@ from config.settings.base import *  # noqa: F403
 from config.settings.environment import ENV
 
 PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=0)  # tests of it set their own
+LOG_PUBLIC_TICK_SECONDS = ENV.int("LINGEE_LOG_PUBLIC_TICK_SECONDS", default=0)
 DEBUG = False
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = [

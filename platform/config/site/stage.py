@@ -19,8 +19,12 @@ from config.processes import ROOT, Processes
 from embedded.services import Services
 from embedded.supervisor import Supervisor
 
-TICKS = {"LINGEE_TICK_SECONDS": "5", "LINGEE_PROGRESS_TICK_SECONDS": "5"}
-"""The demo policy: sweeps, progress and releases every five seconds."""
+TICKS = {
+    "LINGEE_TICK_SECONDS": "5",
+    "LINGEE_PROGRESS_TICK_SECONDS": "5",
+    "LINGEE_LOG_PUBLIC_TICK_SECONDS": "5",
+}
+"""The demo policy: sweeps, progress, releases and the public view of the log every five seconds."""
 EXECUTE_WORKERS = 2
 READY_SECONDS = 60.0
 Say = Callable[[str], None]
@@ -99,6 +103,7 @@ class Stage:
         self.supervisor.start(made.worker("grade-1", role="sealed", queues=["grade"]))
         self.supervisor.start(made.worker("office-1", role="sealed", queues=["governance", "web"]))
         self.supervisor.start(made.beat())
+        self.supervisor.start(made.sequencer())
         self.supervisor.start(made.web(f"127.0.0.1:{self.port}"))
         if console:
             address = f"127.0.0.1:{self.console_port}"
