@@ -31,6 +31,19 @@ class UploadOpened(Event):
     size: int | None = None
 
 
+class UploadVerifying(Event):
+    """Its bytes are taken in hand: from now on nobody else joins or checks them."""
+
+    kind: ClassVar[str] = "upload.verifying"
+    subject_type: ClassVar[str] = "upload"
+
+
+class UploadUsed(Event):
+    kind: ClassVar[str] = "upload.used"
+    subject_type: ClassVar[str] = "upload"
+    submission: str
+
+
 class UploadEnded(Event):
     """Complete, failed, aborted or expired: `outcome` says which, `cause` why it failed."""
 
@@ -129,6 +142,14 @@ class CooldownLifted(Event):
     kind: ClassVar[str] = "cooldown.lifted"
     subject_type: ClassVar[str] = "submission"
     cause: str
+
+
+class CanaryStarted(Event):
+    """A canary of its own, where the move to the queue did not start one."""
+
+    kind: ClassVar[str] = "submission.canary_started"
+    subject_type: ClassVar[str] = "submission"
+    run: str
 
 
 class RunsRepeated(Event):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
 from uuid import UUID
 
-from audit.events import system
+from django.db import models, transaction
+
+from audit import log
+from audit.events import Event, system
 from benchmark.models import AssetPack, Domain, TaskRevision, TaskSetVersion
 from benchmark.queries import composition, content_digest
 from config import clock, vault
@@ -18,10 +24,52 @@ BY = system("test")
 SHAPE: Mapping[str, tuple[int, int]] = {domain.value: (1, 3) for domain in Domain}
 """By domain: public and held-out tasks."""
 
+#: By model: what events call its rows, and where a row holds the subject's id.
+SUBJECTS: Mapping[str, tuple[str, str]] = {
+    "accounts.user": ("account", "pseudonym"),
+    "accounts.organisation": ("organisation", "id"),
+    "accounts.membership": ("organisation", "organisation_id"),
+    "accounts.apitoken": ("token", "public_id"),
+    "benchmark.tasksetversion": ("task_set", "id"),
+    "evaluation.evaluationrun": ("run", "id"),
+    "evaluation.attempt": ("attempt", "id"),
+    "submissions.submission": ("submission", "id"),
+    "governance.release": ("submission", "submission_id"),
+}
+Row = TypeVar("Row", bound=models.Model)
+
+
+@cache
+def _arranged(subject_type: str) -> type[Event]:
+    """The event kind of rows of this sort that a test put in place by itself."""
+    facts = {"kind": f"test.arranged_{subject_type}", "subject_type": subject_type, "__module__": __name__}
+    return type(f"Arranged{subject_type.title()}", (Event,), facts)
+
+
+@contextmanager
+def recorded(*rows: models.Model) -> Iterator[Callable[[models.Model], None]]:
+    """One transaction in which a test changes governed rows behind the services' back, with a plain event for each.
+
+    What is made inside is handed to the function that the block gets.
+    """
+    with transaction.atomic():
+        found = list(rows)
+        yield found.append
+        for row in found:
+            subject_type, column = SUBJECTS[row._meta.label_lower]
+            log.append(_arranged(subject_type)(subject=getattr(row, column)), by=BY)
+
+
+def saved(row: Row) -> Row:
+    """The governed row as a test made or changed it, stored with a plain event."""
+    with recorded(row):
+        row.save()
+    return row
+
 
 def draft_version(label: str, shape: Mapping[str, tuple[int, int]] = SHAPE) -> TaskSetVersion:
     """A draft version with tasks of two families per domain; its packs point to no object."""
-    version = TaskSetVersion.objects.create(label=label, is_synthetic=True)
+    version = saved(TaskSetVersion(label=label, is_synthetic=True))
     packs = {
         kind: AssetPack.objects.create(
             version=version,
@@ -81,8 +129,7 @@ def frozen_version(label: str, shape: Mapping[str, tuple[int, int]] = SHAPE) -> 
     version.composition = composition(version)
     version.state = TaskSetVersion.State.FROZEN
     version.opened_at = clock.now()
-    version.save()
-    return version
+    return saved(version)
 
 
 def package() -> StoredPackage:

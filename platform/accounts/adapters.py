@@ -11,10 +11,9 @@ from django.shortcuts import redirect
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import get_language
 
-from accounts import events
+from accounts import events, services
 from accounts.models import User
 from accounts.queries import membership_of
-from accounts.services import actor_for
 from audit import log
 
 
@@ -31,8 +30,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return super().save_user(request, user, form, commit=False)
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit=True)
-            log.append(events.UserCreated(subject=saved.pseudonym), by=actor_for(saved, channel="web"))
+            log.append(
+                events.UserCreated(subject=saved.pseudonym), by=services.actor_for(saved, channel="web")
+            )
         return saved
+
+    def set_password(self, user: User, password: str) -> None:
+        """A new password, chosen in a session or by a link that was mailed to the person."""
+        services.set_password(user, password, by=services.actor_for(user, channel="web"))
+        user.refresh_from_db(fields=["password"])
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
         """A suspended person gets no session, and is told why."""

@@ -17,6 +17,20 @@ class PasswordSet(Event):
     subject_type: ClassVar[str] = "account"
 
 
+class PasswordRehashed(Event):
+    """The same password, kept under a stronger hash from its next use on."""
+
+    kind: ClassVar[str] = "account.password_rehashed"
+    subject_type: ClassVar[str] = "account"
+
+
+class EmailChanged(Event):
+    """Another address is the account's primary one; no event ever names an address."""
+
+    kind: ClassVar[str] = "account.email_changed"
+    subject_type: ClassVar[str] = "account"
+
+
 class UserSuspended(Event):
     kind: ClassVar[str] = "account.suspended"
     subject_type: ClassVar[str] = "account"

@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
-from django.db import models
+from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
+from accounts import events
+from audit import log
+from audit.events import Actor, Channel
 from config.ids import new_id, opaque_id
 
 
@@ -45,6 +48,34 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     @property
     def is_suspended(self) -> bool:
         return self.suspended_at is not None
+
+    def actor(self, channel: Channel, organisation: str = "") -> Actor:
+        """This person, as events name whoever acts."""
+        return Actor(
+            kind="person",
+            id=str(self.pseudonym),
+            organisation=organisation,
+            channel=channel,
+            account=self.id,
+        )
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """As everywhere; but the sign-in library changes an address by itself, in several places and by this alone."""
+        if list(options.get("update_fields") or ()) != ["email"]:
+            super().save(*args, **options)
+            return
+        with transaction.atomic():
+            super().save(*args, **options)
+            log.append(events.EmailChanged(subject=self.pseudonym), by=self.actor("web"))
+
+    def check_password(self, raw_password: str) -> bool:
+        """Whether this is the password; a hash that has become too weak is replaced, with its event."""
+        with transaction.atomic():
+            before = self.password
+            found = super().check_password(raw_password)
+            if self.password != before:
+                log.append(events.PasswordRehashed(subject=self.pseudonym), by=self.actor("web"))
+        return found
 
 
 class Lineage(models.Model):

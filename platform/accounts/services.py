@@ -23,13 +23,7 @@ TOKEN_LIFETIME = timedelta(days=90)
 
 def actor_for(user: User, *, channel: str, organisation: Organisation | None = None) -> Actor:
     """The person `user`, acting in a browser session or by command."""
-    return Actor(
-        kind="person",
-        id=str(user.pseudonym),
-        organisation=str(organisation.id) if organisation else "",
-        channel=channel,  # type: ignore[arg-type]
-        account=user.id,
-    )
+    return user.actor(channel, str(organisation.id) if organisation else "")  # type: ignore[arg-type]
 
 
 def actor_for_token(token: ApiToken) -> Actor:

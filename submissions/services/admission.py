@@ -100,6 +100,7 @@ def _create(order: Order, upload: Upload, window: QuotaWindow, by: Actor) -> Sub
     )
     upload.state = Upload.State.CONSUMED
     upload.save(update_fields=["state"])
+    log.append(events.UploadUsed(subject=upload.id, submission=str(submission.id)), by=by)
     cooldown = submission.cooldown_until
     event = events.SubmissionAdmitted(
         subject=submission.id,

@@ -88,6 +88,7 @@ def _after_canary(submission: Submission) -> None:
     if submission.canary_run is None:
         submission.canary_run = start_run(submission, EvaluationRun.Kind.CANARY, by=by)
         submission.save(update_fields=["canary_run"])
+        log.append(events.CanaryStarted(subject=submission.id, run=str(submission.canary_run.id)), by=by)
         return
     run = submission.canary_run
     if run.state != RunState.ENDED:

@@ -177,6 +177,7 @@ def _begin_verifying(upload_id: UUID, by: Actor) -> Upload:
             raise refuse(Code.UPLOAD_EXPIRED)
         upload.state, upload.verifying_since = Upload.State.VERIFYING, now
         upload.save(update_fields=["state", "verifying_since"])
+        log.append(events.UploadVerifying(subject=upload.id), by=by)
     return upload
 
 

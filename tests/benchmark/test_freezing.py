@@ -9,7 +9,7 @@ from benchmark import services
 from benchmark.models import TaskRevision, TaskSetVersion
 from benchmark.services import TaskSetRefused
 from tests.audit.test_log import Connect
-from tests.factories import BY, draft_version, frozen_version
+from tests.factories import BY, draft_version, frozen_version, saved
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,7 +44,7 @@ def test_a_task_cannot_be_added_to_a_frozen_version(connect_as: Connect) -> None
 def test_a_frozen_version_can_still_be_opened_and_closed() -> None:
     version = frozen_version("9.3")
     version.opened_at = None
-    version.save(update_fields=["opened_at"])
+    saved(version)
     services.open_version(version, by=BY)
     assert version.opened_at is not None
 

@@ -11,6 +11,7 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from benchmark.models import TaskSetVersion
+from tests.factories import saved
 from tests.pages import site
 from tests.submissions import world
 
@@ -68,7 +69,7 @@ def vendor(transactional_db: None) -> world.Vendor:
     """A verified vendor who can sign in."""
     found = world.vendor()
     found.user.set_password(PASSWORD)
-    found.user.save()
+    saved(found.user)
     EmailAddress.objects.create(user=found.user, email=found.user.email, verified=True, primary=True)
     return found
 

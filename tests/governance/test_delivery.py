@@ -19,7 +19,7 @@ from governance.models import DomainAggregate, Release, SealedAggregate
 from governance.tasks import tick
 from submissions.models import Submission
 from submissions.problems import Code
-from tests.factories import BY
+from tests.factories import BY, saved
 from tests.submissions import world
 from tests.submissions.outcomes import bring_to, lose
 
@@ -80,7 +80,9 @@ def bring_on(submission: Submission) -> Submission:
 
 
 def date_end(submission: Submission) -> None:
-    EvaluationRun.objects.filter(pk=submission.held_out_run_id).update(ended_at=clock.now())
+    run = EvaluationRun.objects.get(pk=submission.held_out_run_id)
+    run.ended_at = clock.now()
+    saved(run)
 
 
 def released(submission: Submission) -> Release | None:
@@ -90,7 +92,7 @@ def released(submission: Submission) -> Release | None:
 
 def test_nothing_is_shown_before_its_tick(vendor: world.Vendor, graded: Submission) -> None:
     graded.held_out_run.ended_at = clock.now()  # type: ignore[union-attr]
-    graded.held_out_run.save()  # type: ignore[union-attr]
+    saved(graded.held_out_run)  # type: ignore[type-var]
     with clock.frozen(graded.held_out_run.ended_at):  # type: ignore[union-attr]
         tick()
     answer = vendor.api.get(f"submissions/{graded.id}/result")

@@ -22,7 +22,7 @@ from submissions import services
 from submissions.models import Submission
 from submissions.problems import Code
 from submissions.services.moves import locked, move
-from tests.factories import draft_version, run_of
+from tests.factories import draft_version, recorded, run_of, saved
 from tests.submissions import world
 
 BY = system("test")
@@ -49,7 +49,7 @@ def task_set(label: str = "2026.9", *, profile: str = "demo", **numbers: int) ->
         )
     version.digest, version.composition = content_digest(version), composition(version)
     version.state, version.opened_at = TaskSetVersion.State.FROZEN, clock.now()
-    version.save()
+    saved(version)
     services.open_task_set(version, profile=profile, numbers=numbers, by=BY)
     set_release_policy(version, profile=profile, tick_seconds=5, by=BY)
     return version
@@ -96,27 +96,28 @@ def release(submission: Submission, *, withheld: str = "", bounds: tuple[int, in
     policy = current_policy(submission.task_set)
     assert isinstance(policy, ReleasePolicy)
     macro = (None, None) if withheld in ("finance", "supply_chain", "manufacturing") else ENTERPRISE
-    row = Release.objects.create(
-        submission=submission,
-        policy=policy,
-        enterprise_value=macro[0],
-        enterprise_h=macro[1],
-        coverage="0.97" if bounds else "1.00",
-        is_complete=bounds is None,
-        versions={"task_set": submission.task_set.label, "protocol": "1", "evaluator": "1"},
-        released_at=clock.now(),
-    )
-    for domain, (value, h) in VALUES.items():
-        gone = domain == withheld
-        DomainAggregate.objects.create(
-            release=row,
-            domain=domain,
-            status="not_reportable" if gone else "reported",
-            value=None if gone else value,
-            half_width=None if gone else h,
-            low=bounds[0] if bounds else None,
-            high=bounds[1] if bounds else None,
+    with recorded(submission):
+        row = Release.objects.create(
+            submission=submission,
+            policy=policy,
+            enterprise_value=macro[0],
+            enterprise_h=macro[1],
+            coverage="0.97" if bounds else "1.00",
+            is_complete=bounds is None,
+            versions={"task_set": submission.task_set.label, "protocol": "1", "evaluator": "1"},
+            released_at=clock.now(),
         )
+        for domain, (value, h) in VALUES.items():
+            gone = domain == withheld
+            DomainAggregate.objects.create(
+                release=row,
+                domain=domain,
+                status="not_reportable" if gone else "reported",
+                value=None if gone else value,
+                half_width=None if gone else h,
+                low=bounds[0] if bounds else None,
+                high=bounds[1] if bounds else None,
+            )
     return row
 
 

@@ -15,6 +15,7 @@ from accounts.models import Organisation, User
 from accounts.queries import membership_of
 from audit.events import system
 from audit.models import EventRecord
+from tests.factories import saved
 from tests.pages.site import signed_in
 from tests.submissions import world
 
@@ -68,7 +69,7 @@ def test_an_address_that_is_known_is_not_given_away(client: Client) -> None:
 
 def test_members_land_in_their_area(client: Client, vendor: world.Vendor) -> None:
     vendor.user.set_password(PASSWORD)
-    vendor.user.save()
+    saved(vendor.user)
     EmailAddress.objects.create(user=vendor.user, email=vendor.user.email, verified=True, primary=True)
     answer = client.post("/en/account/login/", {"login": vendor.user.email, "password": PASSWORD})
     assert answer.headers["Location"] == "/en/v/"
@@ -97,7 +98,7 @@ def test_a_suspended_account_gets_a_clear_page(vendor: world.Vendor, language: s
 
 def test_a_suspended_person_cannot_sign_in(client: Client, vendor: world.Vendor) -> None:
     vendor.user.set_password(PASSWORD)
-    vendor.user.save()
+    saved(vendor.user)
     EmailAddress.objects.create(user=vendor.user, email=vendor.user.email, verified=True, primary=True)
     services.suspend_user(vendor.user, by=system("test"))
     answer = client.post("/en/account/login/", {"login": vendor.user.email, "password": PASSWORD})
@@ -108,7 +109,7 @@ def test_a_suspended_person_cannot_sign_in(client: Client, vendor: world.Vendor)
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_a_password_is_reset_by_mail(client: Client, vendor: world.Vendor, language: str) -> None:
     vendor.user.set_password(PASSWORD)
-    vendor.user.save()
+    saved(vendor.user)
     EmailAddress.objects.create(user=vendor.user, email=vendor.user.email, verified=True, primary=True)
     client.post(f"/{language}/account/password/reset/", {"email": vendor.user.email})
     page = client.get(link_in(mail.outbox[0]), follow=True)

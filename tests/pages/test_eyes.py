@@ -17,6 +17,7 @@ from submissions.models import Submission
 from submissions.queries import preflight_report
 from submissions.views.console import is_silent, readable
 from submissions.views.scores import explained
+from tests.factories import saved
 from tests.pages import site
 from tests.pages.site import address, signed_in
 from tests.submissions import world
@@ -72,7 +73,7 @@ def test_an_unverified_organisation_is_told_before_it_uploads(
 ) -> None:
     vendor.harness("probe")
     vendor.organisation.state = "under_review"
-    vendor.organisation.save()
+    saved(vendor.organisation)
     assert "Nothing can be submitted before it is verified" in body(
         signed_in(vendor.user), "submissions:new_submission"
     )

@@ -8,6 +8,7 @@ from config import clock
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult
 from submissions import services
 from submissions.models import Submission
+from tests.factories import saved
 from tests.submissions import world
 
 
@@ -37,15 +38,17 @@ def public_results(run: EvaluationRun, *, crashed: int = 0) -> None:
 
 def crash_canary(run: EvaluationRun) -> None:
     episode = Episode.objects.get(run=run)
-    Attempt.objects.create(
-        episode=episode,
-        number=1,
-        fence=1,
-        worker="w",
-        started_at=clock.now(),
-        ended_at=clock.now(),
-        ending=Ending.CRASHED,
-        has_output=False,
+    saved(
+        Attempt(
+            episode=episode,
+            number=1,
+            fence=1,
+            worker="w",
+            started_at=clock.now(),
+            ended_at=clock.now(),
+            ending=Ending.CRASHED,
+            has_output=False,
+        )
     )
     world.end_run(run)
 

@@ -20,6 +20,7 @@ from config import clock
 from submissions import services
 from submissions.models import Harness, HarnessVersion, Slot, Submission, Upload
 from submissions.services.quarantine import PART_BYTES
+from tests.factories import recorded
 from tests.submissions import world
 from tests.submissions.bundles import bundle, card, entry, manifest, pack, sha256
 from tests.submissions.test_submit import send
@@ -201,10 +202,12 @@ def test_credentials_that_do_not_count(vendor: Vendor, task_set: TaskSetVersion)
     clear(Api("lgb_nonsense").get("harnesses"), 401, "token_invalid")
     clear(Api("a b").get("harnesses"), 401, "token_invalid")
     clear(Api("\u00e9").get("harnesses"), 401, "token_invalid")
-    ApiToken.objects.update(expiry=clock.now() - timedelta(seconds=1))
+    with recorded(vendor.token):
+        ApiToken.objects.update(expiry=clock.now() - timedelta(seconds=1))
     clear(vendor.api.get("harnesses"), 401, "token_expired")
     assert "WWW-Authenticate" in vendor.api.get("harnesses").headers
-    ApiToken.objects.update(expiry=clock.now() + timedelta(days=1))
+    with recorded(vendor.token):
+        ApiToken.objects.update(expiry=clock.now() + timedelta(days=1))
     accounts.revoke_token(vendor.token, by=world.BY)
     clear(vendor.api.get("harnesses"), 401, "token_revoked")
 

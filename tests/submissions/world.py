@@ -18,7 +18,7 @@ from benchmark.models import Domain, TaskSetVersion
 from evaluation.models import EvaluationRun
 from submissions import queries, services
 from submissions.models import Harness, HarnessVersion, Submission, Upload
-from tests.factories import frozen_version
+from tests.factories import frozen_version, recorded, saved
 from tests.submissions.bundles import bundle, card
 
 BY = system("test")
@@ -116,7 +116,9 @@ def vendor(*, verified: bool = True, role: str = Membership.Role.OWNER, scopes: 
     user = person("vendor")
     organisation = accounts.create_organisation("Vendor", owner=user, by=BY)
     if role != Membership.Role.OWNER:
-        Membership.objects.filter(user=user, organisation=organisation).update(role=role)
+        member = Membership.objects.get(user=user, organisation=organisation)
+        member.role = role
+        saved(member)
     if verified:
         accounts.verify_organisation(organisation, by=BY)
     wanted = list(ApiToken.Scope.values) if scopes is None else scopes
@@ -155,4 +157,5 @@ def body_of(order: queries.Order, **changes: Any) -> dict[str, Any]:
 def end_run(run: EvaluationRun | None, *, missing: int = 0, state: str = EvaluationRun.State.ENDED) -> None:
     """What evaluation writes when a run is through: the rows, without the sandboxes."""
     assert run is not None
-    EvaluationRun.objects.filter(pk=run.pk).update(state=state, missing=missing)
+    with recorded(run):
+        EvaluationRun.objects.filter(pk=run.pk).update(state=state, missing=missing)
