@@ -126,6 +126,24 @@ def processes(servers: real.Servers, django_db_setup: None) -> Any:
     return Processes(servers.own_connection, servers.state_dir, extra)
 
 
+@pytest.fixture
+def sequence(servers: real.Servers, django_db_setup: None, tmp_path: Any) -> Callable[[], int]:
+    """`sequence()`: give every committed event its place and sign the tree, as the sequencer does; the tree's size.
+
+    One folder for the whole test, so the log continues from call to call. Needs committed events.
+    """
+    from django.conf import settings
+
+    from audit.keys import Keyring
+    from audit.sequencer import Sequencer
+
+    def catch_up() -> int:
+        keyring = Keyring(tmp_path / "sequencer", settings.LOG_ORIGIN)
+        return Sequencer(servers.url("sequencer"), keyring).catch_up()
+
+    return catch_up
+
+
 def _point_settings_to(found: real.Servers) -> None:
     from django.conf import settings
     from django.core.cache import caches

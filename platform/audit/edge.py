@@ -10,11 +10,12 @@ from audit.merkle.tree import Frontier
 
 
 class FullTile(NamedTuple):
-    """256 hashes of 32 bytes: tile `number` of `level` (C2SP tlog-tiles, height 8)."""
+    """256 hashes of 32 bytes: tile `number` of `level` (C2SP tlog-tiles, height 8); and the root over them."""
 
     level: int
     number: int
     hashes: bytes
+    root: bytes
 
 
 class RightEdge:
@@ -38,11 +39,12 @@ class RightEdge:
     def _fill(self, level: int, filled: list[FullTile]) -> None:
         row = self._rows[level]
         number = (self.size >> (HEIGHT * (level + 1))) - 1
-        filled.append(FullTile(level, number, b"".join(row)))
+        digest = tile_root(row)
+        filled.append(FullTile(level, number, b"".join(row), digest))
         if level + 1 == len(self._rows):
             self._rows.append([])
         above = self._rows[level + 1]
-        above.append(tile_root(row))
+        above.append(digest)
         row.clear()
         if len(above) == WIDTH:
             self._fill(level + 1, filled)

@@ -56,12 +56,16 @@ class Entry(models.Model):
 
 
 class Tile(models.Model):
-    """A full tile of height 8: 256 hashes of 32 bytes (C2SP tlog-tiles). Partial ones are computed when asked for."""
+    """A full tile of height 8: 256 hashes of 32 bytes (C2SP tlog-tiles). Partial ones are computed when asked for.
+
+    `root` is the hash that stands for it one level up.
+    """
 
     pk = models.CompositePrimaryKey("level", "number")
     level = models.SmallIntegerField()
     number = models.BigIntegerField()
     hashes = models.BinaryField()
+    root = models.BinaryField()
 
     class Meta:
         db_table = "audit_tile"

@@ -58,13 +58,13 @@ def _require_stored(database: Database, tiles: list[FullTile]) -> None:
         return
     columns = [list(column) for column in zip(*((tile.level, tile.number) for tile in tiles), strict=True)]
     rows = database.execute(
-        "SELECT level, number, hashes FROM audit_tile "
+        "SELECT level, number, hashes, root FROM audit_tile "
         "JOIN unnest(%s::smallint[], %s::bigint[]) AS wanted(level, number) USING (level, number)",
         columns,
     ).fetchall()
-    found = {(level, number): bytes(hashes) for level, number, hashes in rows}
+    found = {FullTile(level, number, bytes(hashes), bytes(root)) for level, number, hashes, root in rows}
     for tile in tiles:
-        if found.get((tile.level, tile.number)) != tile.hashes:
+        if tile not in found:
             raise LogRefused(
                 f"Tile {tile.number} of level {tile.level} is not the one over the entries: "
                 "the log in the database was changed."

@@ -80,11 +80,28 @@ class Sequencer:
         finally:
             os.close(held)
 
+    def catch_up(self) -> int:
+        """Place what waits and sign it, once, without staying; returns the size of the tree.
+
+        For tests and tools: waits where another sequencer is at work. Raises LogRefused, and what the database raises.
+        """
+        held = self._await(self._keys.try_lock)
+        try:
+            with closing(_connect(self._url)) as database:
+                self._await(lambda: _try_turn(database) or None)
+                self._resume(database)
+                while self._drain(database):
+                    pass
+                if self._edge.size > self._signed_size:
+                    self._checkpoint(database)
+        finally:
+            if held is not None:
+                os.close(held)
+        return self._edge.size
+
     def _connected(self) -> None:
         """One session's work: wait for the turn, read the log back, go on with it."""
-        with closing(
-            psycopg.connect(self._url, autocommit=True, connect_timeout=5, options=SESSION)
-        ) as database:
+        with closing(_connect(self._url)) as database:
             if self._await(lambda: _try_turn(database) or None) is None:
                 return
             self._resume(database)
@@ -187,6 +204,10 @@ class Sequencer:
             logger.warning("a new key signs the log: %s", self._keys.signer.vkey)
 
 
+def _connect(url: str) -> Database:
+    return psycopg.connect(url, autocommit=True, connect_timeout=5, options=SESSION)
+
+
 def _try_turn(database: Database) -> bool:
     row = database.execute("SELECT pg_try_advisory_lock(%s)", [TURN_LOCK]).fetchone()
     return row is not None and bool(row[0])
@@ -209,7 +230,9 @@ def _require_extends(size: int, found: bytes | None, signed_size: int, signed_ro
 def _store_tiles(database: Database, tiles: list[FullTile]) -> None:
     if tiles:
         with database.cursor() as cursor:
-            cursor.executemany("INSERT INTO audit_tile (level, number, hashes) VALUES (%s, %s, %s)", tiles)
+            cursor.executemany(
+                "INSERT INTO audit_tile (level, number, hashes, root) VALUES (%s, %s, %s, %s)", tiles
+            )
 
 
 def _register_key(database: Database, name: str, vkey: str, since: int) -> None:

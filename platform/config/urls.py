@@ -28,6 +28,7 @@ def _takes_the_rest(module: str) -> bool:
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *(path("api/v1/", include(module)) for module in sorted(_modules("api_urls"), key=_takes_the_rest)),
+    path("log/", include("audit.public_urls")),
     *i18n_patterns(
         path("account/", include("allauth.urls")),
         *(path("", include(module)) for module in _modules("urls")),

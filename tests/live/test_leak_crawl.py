@@ -62,8 +62,19 @@ FREE = [
     "new_token",
     "suspended",
     "organisation",
+    "log-checkpoint",
+    "log-checkpoints",
+    "log-keys",
+    "log-consistency",
+    "log-cosignatures",
 ]
 """Addresses that take nothing."""
+
+EVERYBODYS = (
+    *("api-schema", "api-problem", "problem", "public_task", "revoke_token"),
+    *("log-checkpoint-of", "log-tile"),
+)
+"""Addresses whose object is nobody's own."""
 
 LIBRARY = re.compile(r"^(account_|mfa_)")
 """Pages of the library that signs people in: crawled without arguments; those with a key are about that key only."""
@@ -98,6 +109,8 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
     for name in ("submission", "result", "cancel", "choice", "consent", "preflight"):
         one_each[name] = ("submission", submissions)
     found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
+    found["log-checkpoint-of"] = [{"size": "1"}, {"size": "9" * 25}]
+    found["log-tile"] = [{"path": path} for path in ("0/000", "0/000.p/1", "1/000", "../keys")]
     found["api-schema"] = [{"name": "harness-card", "number": "1"}, {"name": "harness-toml", "number": "1"}]
     tasks = [scene.public[0], *scene.held_out[:ASKED_FOR]]
     found["public_task"] = [{"version": scene.label, "slug": task} for task in tasks]
@@ -137,11 +150,12 @@ def imported(
 
 
 @pytest.fixture(scope="module")
-def site(make_fleet: Callable[..., Any], servers: Any, imported: Any) -> Site:
+def site(make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_factory: Any) -> Site:
     from config.site.stage import free_port
     from tests.live.vendors import SHOUTING, submit_over_http, vendor
 
-    fleet = make_fleet()
+    fleet = make_fleet(LINGEE_SEQUENCER_DIR=str(tmp_path_factory.mktemp("log") / "sequencer"))
+    fleet.supervisor.start(fleet.processes.sequencer())
     port = free_port()
     fleet.supervisor.start(fleet.processes.web(f"127.0.0.1:{port}"))
     address = f"http://127.0.0.1:{port}"
@@ -263,7 +277,7 @@ def test_anothers_object_and_none_at_all_are_the_same_404(site: Site) -> None:
     others = [visitor for visitor in site.visitors if visitor.name.startswith("other")]
     table = arguments(site.scene)
     for name, rows in table.items():
-        if name in ("api-schema", "api-problem", "problem", "public_task", "revoke_token"):
+        if name in EVERYBODYS:
             continue
         pattern = next(pattern for found, pattern in addresses() if found == name)
         row = rows[0]

@@ -123,6 +123,7 @@ class Migration(migrations.Migration):
                 ("level", models.SmallIntegerField()),
                 ("number", models.BigIntegerField()),
                 ("hashes", models.BinaryField()),
+                ("root", models.BinaryField()),
             ],
             options={"db_table": "audit_tile"},
         ),

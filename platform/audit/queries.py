@@ -1,0 +1,165 @@
+"""Reading the log: checkpoints and which of them are public by now, tiles, proofs, keys.
+
+The tree grows with every event, and an ended attempt is one. So the public sees the log move at ticks only
+(`settings.LOG_PUBLIC_TICK_SECONDS`): of the checkpoints made between two ticks the last one becomes public at the
+second tick, and the others never do.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+
+from audit.merkle.note import add_line
+from audit.merkle.tiles import HEIGHT, WIDTH, TileReader, parse_path
+from audit.merkle.tree import HASH_BYTES, consistency_proof, inclusion_proof
+from audit.models import Checkpoint, Cosignature, Entry, LogKey, Tile, Witness
+from config import clock
+
+
+class NotInLog(LookupError):
+    """The log has no such entry, tile or checkpoint, or it is not to be seen yet."""
+
+
+def _tick_of(at: datetime) -> datetime:
+    """The tick at or before `at`: whole multiples of the public period since the Unix epoch."""
+    period = settings.LOG_PUBLIC_TICK_SECONDS
+    return datetime.fromtimestamp(int(at.timestamp()) // period * period, UTC)
+
+
+def _last_before(limit: datetime) -> Checkpoint | None:
+    return Checkpoint.objects.filter(made_at__lt=limit).order_by("-made_at", "-size").first()
+
+
+def latest_public() -> Checkpoint | None:
+    """The checkpoint that the public is shown now; None before the first."""
+    if not settings.LOG_PUBLIC_TICK_SECONDS:
+        return Checkpoint.objects.order_by("-size").first()
+    return _last_before(_tick_of(clock.now()))
+
+
+def public_size() -> int:
+    """How many entries the public knows of."""
+    found = latest_public()
+    return found.size if found else 0
+
+
+def public_checkpoint(size: int) -> Checkpoint:
+    """The public checkpoint of exactly `size` entries. Raises NotInLog."""
+    found = Checkpoint.objects.filter(size=size).first()
+    if found is None or size > public_size():
+        raise NotInLog(size)
+    period = settings.LOG_PUBLIC_TICK_SECONDS
+    if period and _last_before(_tick_of(found.made_at) + timedelta(seconds=period)) != found:
+        raise NotInLog(size)
+    return found
+
+
+def public_checkpoints(before: int | None, limit: int) -> list[Checkpoint]:
+    """Public checkpoints, largest first, at most `limit`; with `before` those smaller than that public one.
+
+    Raises NotInLog where `before` is none.
+    """
+    last = public_checkpoint(before) if before is not None else None
+    if not settings.LOG_PUBLIC_TICK_SECONDS:
+        rows = Checkpoint.objects.order_by("-size")
+        return list((rows.filter(size__lt=last.size) if last else rows)[:limit])
+    found: list[Checkpoint] = []
+    following = _last_before(_tick_of(last.made_at if last else clock.now()))
+    while following is not None and len(found) < limit:
+        found.append(following)
+        following = _last_before(_tick_of(following.made_at))
+    return found
+
+
+def note_of(checkpoint: Checkpoint) -> str:
+    """The signed note with the cosignatures that came in so far, oldest first."""
+    note = checkpoint.note
+    for line in (
+        Cosignature.objects.filter(checkpoint=checkpoint).order_by("id").values_list("line", flat=True)
+    ):
+        note = add_line(note, line)
+    return note
+
+
+def verifier_keys() -> list[str]:
+    """Verifier keys of this log, oldest first."""
+    return list(LogKey.objects.order_by("since_size").values_list("vkey", flat=True))
+
+
+def witnesses() -> list[Witness]:
+    """All registered witnesses, by name."""
+    return list(Witness.objects.order_by("name"))
+
+
+def tile(level: int, number: int, width: int = WIDTH) -> bytes:
+    """The first `width` hashes of a tile; whether the public may see them is the caller's business.
+
+    Raises NotInLog where the log is not that large.
+    """
+    if width == WIDTH:
+        full = Tile.objects.filter(level=level, number=number).values_list("hashes", flat=True).first()
+        rows = [] if full is None else [full]
+    elif level == 0:
+        begin = number * WIDTH
+        entries = Entry.objects.filter(position__gte=begin, position__lt=begin + width)
+        rows = list(entries.order_by("position").values_list("leaf_hash", flat=True))
+    else:
+        begin = number * WIDTH
+        below = Tile.objects.filter(level=level - 1, number__gte=begin, number__lt=begin + width)
+        rows = list(below.order_by("number").values_list("root", flat=True))
+    data = b"".join(bytes(row) for row in rows)
+    if len(data) != width * HASH_BYTES:
+        raise NotInLog((level, number, width))
+    return data
+
+
+def public_tile(level: int, number: int, width: int) -> bytes:
+    """A tile, full or partial, of the tree that the public knows. Raises NotInLog."""
+    if number * WIDTH + width > public_size() >> (HEIGHT * level):
+        raise NotInLog((level, number, width))
+    return tile(level, number, width)
+
+
+def reader(size: int) -> TileReader:
+    """Complete subtrees of the tree of the first `size` entries, for proofs."""
+
+    def read(path: str) -> bytes:
+        found = parse_path(path)
+        assert found.level is not None, "proofs read tiles, never entries"
+        return tile(found.level, found.number, found.width)
+
+    return TileReader(read, size)
+
+
+def consistency(old: int, new: int) -> list[bytes]:
+    """The proof that the first `old` entries are a prefix of the first `new` (RFC 6962, 2.1.2); empty where equal.
+
+    Raises ValueError unless 0 < old <= new, NotInLog where the log is not that large.
+    """
+    return consistency_proof(old, new, reader(new).subtree)
+
+
+def inclusion(position: int, size: int) -> list[bytes]:
+    """The audit path of an entry in the tree of the first `size` entries (RFC 6962, 2.1.1).
+
+    Raises ValueError unless position < size, NotInLog where the log is not that large.
+    """
+    return inclusion_proof(position, size, reader(size).subtree)
+
+
+def position_of(event_id: int) -> int:
+    """The place of an event. Raises NotInLog where it has none yet."""
+    found = Entry.objects.filter(event_id=event_id).values_list("position", flat=True).first()
+    if found is None:
+        raise NotInLog(event_id)
+    return found
+
+
+def first_covering(position: int) -> Checkpoint:
+    """The smallest checkpoint, public or not, whose tree holds that entry. Raises NotInLog before it is signed."""
+    found = Checkpoint.objects.filter(size__gt=position).order_by("size").first()
+    if found is None:
+        raise NotInLog(position)
+    return found
