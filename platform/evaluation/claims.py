@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,15 +20,16 @@ from audit import log
 from audit.events import Actor
 from config import clock
 from config.ids import opaque_id
-from evaluation import events
-from evaluation.models import Attempt, Ending, Episode, RunShare
-from evaluation.queries import has_ready, kernel_is_taken, runs_to_grade, runs_to_serve
+from evaluation import events, statements
+from evaluation.models import Attempt, Ending, Episode
 
 RETRIES = 2
 """Further attempts after infrastructure faults, and further gradings after technical faults of a grader."""
 WORKER_LOST = "worker_lost"
 LOCK_SPACE = 1
 """First half of the advisory lock under which one kernel's claims are made one after the other."""
+LOOKS = 3
+"""How often a claim is tried again where other workers hold each episode of the run in turn just then."""
 
 
 class KernelTaken(Exception):
@@ -49,6 +50,36 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class ExecutionClaim(Claim):
+    """An episode to run: how often it was claimed, this time included, and what its task asks for."""
+
+    attempts: int
+    turns: int
+    budget_seconds: int
+    budget_steps: int
+    budget_tokens: int
+    pack_id: UUID
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class GradingClaim(Claim):
+    """An episode to grade: how often it was taken for that, this time included, what was left, and by which rules."""
+
+    gradings: int
+    artefact_key: str
+    artefact_sha256: str
+    exit_code: int | None
+    has_output: bool
+    task_label: str
+    domain: str
+    pack_id: UUID
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
 class Finish:
     """How an attempt ended, as the worker found it. `seconds` is harness time."""
 
@@ -66,7 +97,7 @@ def lease() -> timedelta:
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def claim_execution(worker: str, kernel: str = "") -> Claim | None:
+def claim_execution(worker: str, kernel: str = "") -> ExecutionClaim | None:
     """Take the next episode to execute, fairly across runs; None where nothing is to be had.
 
     Within a run first attempts go before further ones, so that an episode that takes its worker down cannot hold
@@ -74,97 +105,45 @@ def claim_execution(worker: str, kernel: str = "") -> Claim | None:
     always some counter or cache through which one could tell the other what it reads. Raises KernelTaken where the
     run whose turn it is has to wait for that; no other run goes before it.
     """
-    runs = runs_to_serve()
-    for run_id, visible in runs:
-        with transaction.atomic():
-            _one(
-                "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s))",
-                space=LOCK_SPACE,
-                kernel=kernel,
-            )
-            if kernel_is_taken(kernel, visible=visible):
-                if has_ready(run_id):
-                    raise KernelTaken(kernel)
-                continue
-            claim = _take_execution(run_id, worker, kernel)
-            if claim:
-                if len(runs) > 1:  # whose turn it is matters only where there are several
-                    RunShare.objects.filter(run_id=run_id).update(served_at=clock.now())
-                return claim
+    for _ in range(LOOKS):
+        now = clock.now()
+        row = _last(
+            statements.CLAIM_EXECUTION,
+            space=LOCK_SPACE,
+            worker=worker,
+            kernel=kernel,
+            now=now,
+            until=now + lease(),
+            attempt=opaque_id(),
+        )
+        if row is None:
+            return None
+        waits, *claimed = row
+        if waits:
+            raise KernelTaken(kernel)
+        if claimed[0] is not None:
+            return ExecutionClaim(*claimed)
     return None
 
 
-def _take_execution(run_id: UUID, worker: str, kernel: str) -> Claim | None:
-    now = clock.now()
-    row = _one(
-        """
-        WITH picked AS (
-          SELECT id FROM evaluation_episode
-          WHERE run_id = %(run)s AND state = 'ready' AND (not_before IS NULL OR not_before <= %(now)s)
-          ORDER BY attempts, position LIMIT 1 FOR UPDATE SKIP LOCKED),
-        taken AS (
-          UPDATE evaluation_episode e SET state = 'leased', fence = e.fence + 1, attempts = e.attempts + 1,
-            worker = %(worker)s, kernel = %(kernel)s, lease_until = %(until)s
-          FROM picked WHERE e.id = picked.id
-          RETURNING e.id, e.task_id, e.run_index, e.fence),
-        number AS (
-          SELECT taken.id, 1 + count(a.id) AS value
-          FROM taken LEFT JOIN evaluation_attempt a ON a.episode_id = taken.id GROUP BY taken.id)
-        INSERT INTO evaluation_attempt
-          (id, episode_id, number, fence, worker, started_at, ending, cause, isolation, has_output,
-           artefact_key, artefact_sha256)
-        SELECT %(attempt)s, taken.id, number.value, taken.fence, %(worker)s, %(now)s, '', '', '', false, '', ''
-        FROM taken JOIN number ON number.id = taken.id
-        RETURNING episode_id, (SELECT task_id FROM taken), (SELECT run_index FROM taken), fence, id, number
-        """,
-        run=run_id,
-        worker=worker,
-        kernel=kernel,
-        now=now,
-        until=now + lease(),
-        attempt=opaque_id(),
-    )
-    return Claim(row[0], run_id, row[1], row[2], row[3], row[4], row[5]) if row else None
-
-
-def claim_grading(worker: str) -> Claim | None:
+def claim_grading(worker: str) -> GradingClaim | None:
     """Take the next executed episode for grading, fairly across runs; None where nothing is to be had."""
-    runs = runs_to_grade()
-    for run_id in runs:
-        with transaction.atomic():
-            claim = _take_grading(run_id, worker)
-            if claim:
-                if len(runs) > 1:
-                    RunShare.objects.filter(run_id=run_id).update(graded_at=clock.now())
-                return claim
+    for _ in range(LOOKS):
+        now = clock.now()
+        row = _last(statements.CLAIM_GRADING, worker=worker, now=now, until=now + lease())
+        if row is None:
+            return None
+        if row[0] is not None:
+            return GradingClaim(*row)
     return None
 
 
-def _take_grading(run_id: UUID, worker: str) -> Claim | None:
-    row = _one(
-        """
-        WITH picked AS (
-          SELECT id FROM evaluation_episode
-          WHERE run_id = %(run)s AND state = 'executed'
-          ORDER BY grading_attempts, position LIMIT 1 FOR UPDATE SKIP LOCKED)
-        UPDATE evaluation_episode e SET state = 'grading', fence = e.fence + 1, worker = %(worker)s,
-          grading_attempts = e.grading_attempts + 1, lease_until = %(until)s
-        FROM picked WHERE e.id = picked.id
-        RETURNING e.id, e.run_id, e.task_id, e.run_index, e.fence,
-          (SELECT a.id FROM evaluation_attempt a WHERE a.episode_id = e.id AND a.artefact_key <> ''
-           ORDER BY a.number DESC LIMIT 1),
-          (SELECT max(a.number) FROM evaluation_attempt a WHERE a.episode_id = e.id)
-        """,
-        run=run_id,
-        worker=worker,
-        until=clock.now() + lease(),
-    )
-    return Claim(*row) if row else None
-
-
-def _one(sql: str, **parameters: Any) -> tuple[Any, ...] | None:
+def _last(sql: str, **parameters: Any) -> tuple[Any, ...] | None:
+    """The first row of the last statement's answer."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
+        while cursor.nextset():
+            pass
         row: tuple[Any, ...] | None = cursor.fetchone()
         return row
 
@@ -179,25 +158,16 @@ def _held(claim: Claim, states: tuple[str, ...]) -> Any:
     return Episode.objects.filter(pk=claim.episode_id, fence=claim.fence, state__in=states)
 
 
-def finish_attempt(claim: Claim, finish: Finish, *, by: Actor) -> bool:
+def finish_attempt(claim: ExecutionClaim, finish: Finish, *, by: Actor) -> bool:
     """Write the end of an attempt, once. False where the claim was lost in the meantime: then nothing is written.
 
     An infrastructure fault gives the episode another attempt of the same run index while `RETRIES` last; after that
     it is unavailable.
     """
+    faulty = finish.ending == Ending.INFRASTRUCTURE_FAULT
+    state = state_after_fault(claim.attempts) if faulty else Episode.State.EXECUTED
     with transaction.atomic():
-        changed = _held(claim, (Episode.State.LEASED,)).update(**_after(claim, finish.ending))
-        if not changed:
-            return False
-        _end_attempt(claim.attempt_id, claim.run_id, claim.attempt_number, finish, by=by)
-    return True
-
-
-def _after(claim: Claim, ending: str) -> dict[str, Any]:
-    if ending != Ending.INFRASTRUCTURE_FAULT:
-        return {"state": Episode.State.EXECUTED, "lease_until": None}
-    attempts = Episode.objects.only("attempts").get(pk=claim.episode_id).attempts
-    return {"state": state_after_fault(attempts), "lease_until": None}
+        return _end_attempt(claim, state, finish, by=by)
 
 
 def state_after_fault(attempts: int) -> str:
@@ -205,29 +175,32 @@ def state_after_fault(attempts: int) -> str:
     return Episode.State.READY if attempts <= RETRIES else Episode.State.UNAVAILABLE
 
 
-def _end_attempt(attempt_id: UUID, run_id: UUID, number: int, finish: Finish, *, by: Actor) -> None:
-    Attempt.objects.filter(pk=attempt_id).update(
+def _end_attempt(claim: Claim, state: str, finish: Finish, *, by: Actor, step: int = 0) -> bool:
+    """Write attempt, episode and event; `step` is added to the fence. False where the claim was lost."""
+    ended = _last(
+        statements.END_ATTEMPT,
+        episode=claim.episode_id,
+        fence=claim.fence,
+        step=step,
+        state=str(state),
+        attempt=claim.attempt_id,
         ended_at=clock.now(),
-        ending=finish.ending,
-        cause=finish.cause,
-        exit_code=finish.exit_code,
-        seconds=finish.seconds,
-        isolation=finish.isolation,
-        has_output=finish.has_output,
-        artefact_key=finish.artefact_key,
-        artefact_sha256=finish.artefact_sha256,
+        **{**vars(finish), "ending": str(finish.ending)},
     )
+    if ended is None:
+        return False
     log.append(
         events.AttemptEnded(
-            subject=attempt_id,
-            run=str(run_id),
-            number=number,
+            subject=claim.attempt_id,
+            run=str(claim.run_id),
+            number=claim.attempt_number,
             ending=str(finish.ending),
             artefact=finish.artefact_sha256,
             outcome="fault" if finish.ending == Ending.INFRASTRUCTURE_FAULT else "ok",
         ),
         by=by,
     )
+    return True
 
 
 def finish_grading(claim: Claim, write: Callable[[], None]) -> bool:
@@ -239,17 +212,10 @@ def finish_grading(claim: Claim, write: Callable[[], None]) -> bool:
     return True
 
 
-def fail_grading(claim: Claim) -> None:
+def fail_grading(claim: GradingClaim) -> None:
     """A technical fault while grading: grade again while `RETRIES` last, else the episode is unavailable."""
-    with transaction.atomic():
-        again = gradings(claim) <= RETRIES
-        state = Episode.State.EXECUTED if again else Episode.State.UNAVAILABLE
-        _held(claim, (Episode.State.GRADING,)).update(state=state, lease_until=None)
-
-
-def gradings(claim: Claim) -> int:
-    """How often this episode has been taken for grading, this time included."""
-    return Episode.objects.only("grading_attempts").get(pk=claim.episode_id).grading_attempts
+    state = Episode.State.EXECUTED if claim.gradings <= RETRIES else Episode.State.UNAVAILABLE
+    _held(claim, (Episode.State.GRADING,)).update(state=state, lease_until=None)
 
 
 def reap(*, by: Actor) -> int:
@@ -261,20 +227,29 @@ def reap(*, by: Actor) -> int:
         with transaction.atomic():
             locked = Episode.objects.select_for_update(skip_locked=True).filter(lost, pk=episode.pk).first()
             if locked is not None:
-                _free(locked, now, by=by)
+                _free(locked, by=by)
                 freed += 1
     return freed
 
 
-def _free(episode: Episode, now: datetime, *, by: Actor) -> None:
+def _free(episode: Episode, *, by: Actor) -> None:
+    """The fence moves on, so that the lost worker's claim is void even where the episode is not claimed again."""
     if episode.state == Episode.State.GRADING:
         again = episode.grading_attempts <= RETRIES
         episode.state = Episode.State.EXECUTED if again else Episode.State.UNAVAILABLE
-    else:
-        attempt = Attempt.objects.get(episode=episode, fence=episode.fence)
-        finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=WORKER_LOST)
-        _end_attempt(attempt.id, episode.run_id, attempt.number, finish, by=by)
-        episode.state = state_after_fault(episode.attempts)
-    episode.fence += 1
-    episode.lease_until = None
-    episode.save(update_fields=["state", "fence", "lease_until"])
+        episode.fence += 1
+        episode.lease_until = None
+        episode.save(update_fields=["state", "fence", "lease_until"])
+        return
+    attempt = Attempt.objects.get(episode=episode, fence=episode.fence)
+    lost = Claim(
+        episode_id=episode.id,
+        run_id=episode.run_id,
+        task_id=episode.task_id,
+        run_index=episode.run_index,
+        fence=episode.fence,
+        attempt_id=attempt.id,
+        attempt_number=attempt.number,
+    )
+    finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=WORKER_LOST)
+    _end_attempt(lost, state_after_fault(episode.attempts), finish, by=by, step=1)

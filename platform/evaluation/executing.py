@@ -16,11 +16,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.db import DatabaseError, InterfaceError
 
 from audit.events import Actor
-from benchmark.models import TaskRevision
 from config import store, vault
 from evaluation import artefacts, claims, packages
 from evaluation.assets import AssetCache, AssetsBroken
-from evaluation.claims import Claim, Finish
+from evaluation.claims import Claim, ExecutionClaim, Finish
 from evaluation.models import Ending, EvaluationRun
 from evaluation.sandbox import bubblewrap
 from evaluation.sandbox.spec import (
@@ -49,16 +48,6 @@ CONTROL_COMMAND = ("true",)
 FOLLOWS_HARNESS = "fault_follows_harness"
 WAIT_SECONDS = 0.2
 """Between two looks at a kernel that is taken by episodes of the other sort."""
-TASK_COLUMNS = (
-    "id",
-    "turns",
-    "budget_seconds",
-    "budget_steps",
-    "budget_tokens",
-    "environment_pack_id",
-    "environment_offset",
-    "environment_size",
-)
 
 
 @lru_cache(maxsize=8)
@@ -105,7 +94,7 @@ class Executor:
             logger.info("claim_lost", attempt=str(claim.attempt_id))
         return True
 
-    def _run(self, claim: Claim) -> Finish:
+    def _run(self, claim: ExecutionClaim) -> Finish:
         try:
             return self._try(claim)
         except SandboxUnavailable as fault:
@@ -119,7 +108,7 @@ class Executor:
             logger.error("attempt_failed", attempt=str(claim.attempt_id), error=place_of(error))
             return self._after_fault(claim, "worker_error")
 
-    def _after_fault(self, claim: Claim, cause: str) -> Finish:
+    def _after_fault(self, claim: ExecutionClaim, cause: str) -> Finish:
         """A fault around the sandbox: tried again first; the last time a control tells whose it is.
 
         The same task is run in the same place with a command that does nothing. If that works, the fault follows
@@ -138,7 +127,7 @@ class Executor:
                 logger.error("control_failed", attempt=str(claim.attempt_id), error=place_of(error))
         return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=cause)
 
-    def _try(self, claim: Claim, command: tuple[str, ...] | None = None) -> Finish:
+    def _try(self, claim: ExecutionClaim, command: tuple[str, ...] | None = None) -> Finish:
         run = run_row(claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         try:
@@ -153,21 +142,20 @@ class Executor:
         silent = outcome.ending.value == Ending.CRASHED and not (outcome.reply or outcome.wrote)
         return _finish(outcome, key, artefacts.digest(data), has_output=not silent)
 
-    def _spec(self, claim: Claim, run: EvaluationRun) -> RunSpec:
-        task = TaskRevision.objects.only(*TASK_COLUMNS).get(pk=claim.task_id)
-        files = self._assets.files(task.environment_pack_id, task.environment_offset, task.environment_size)
-        seconds = min(task.budget_seconds, run.limit_seconds or task.budget_seconds)
+    def _spec(self, claim: ExecutionClaim, run: EvaluationRun) -> RunSpec:
+        files = self._assets.files(claim.pack_id, claim.offset, claim.size)
+        seconds = min(claim.budget_seconds, run.limit_seconds or claim.budget_seconds)
         return RunSpec(
             opaque_id=claim.attempt_id.hex,
             command=tuple(run.command),
             harness_dir=packages.unpacked(run.package, self._packages),
             instruction=files["instruction.md"],
-            turns=tuple(files[f"turns/turn_{number}.md"] for number in range(2, task.turns + 1)),
+            turns=tuple(files[f"turns/turn_{number}.md"] for number in range(2, claim.turns + 1)),
             workspace_tar=files["environment/workspace.tar.gz"],
             seed=episode_seed(bytes(run.secret.secret), str(claim.task_id), claim.run_index),
             budget_seconds=seconds,
-            budget_steps=task.budget_steps,
-            budget_tokens=task.budget_tokens,
+            budget_steps=claim.budget_steps,
+            budget_tokens=claim.budget_tokens,
             limits=Limits(seconds=seconds),
         )
 

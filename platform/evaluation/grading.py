@@ -11,15 +11,14 @@ from typing import Any
 
 import structlog
 
-from benchmark.models import TaskRevision
 from config import clock
 from evaluation import artefacts, claims, packages
 from evaluation.artefacts import Left
 from evaluation.assets import AssetCache
-from evaluation.claims import Claim
+from evaluation.claims import Claim, GradingClaim
 from evaluation.executing import OUR_FAULTS, place_of, run_row
 from evaluation.grader.reward import decimal_text, decode
-from evaluation.models import Attempt, EvaluationRun, PublicTaskResult, TaskResult
+from evaluation.models import EvaluationRun, PublicTaskResult, TaskResult
 from evaluation.sandbox import bubblewrap
 from evaluation.sandbox.spec import GradeSpec
 from scoring.channel import FailureType, RuleOutcome
@@ -51,8 +50,6 @@ class Graded:
     """All that makes up one result."""
 
     run: EvaluationRun
-    attempt: Attempt
-    task: TaskRevision
     left: Left
     outcome: RuleOutcome
 
@@ -94,13 +91,13 @@ class Grader:
             holding.remove(claim)
         return True
 
-    def _after_fault(self, claim: Claim) -> None:
+    def _after_fault(self, claim: GradingClaim) -> None:
         """A technical fault while grading: tried once more; then a control tells whose it is.
 
         The same rules are graded against an empty workspace. If that works, the fault follows the artefacts: the run
         is valid, and nothing in it could be read. Otherwise a harness could choose which tasks count.
         """
-        if claims.gradings(claim) < CONTROL_AT:
+        if claim.gradings < CONTROL_AT:
             claims.fail_grading(claim)
             return
         try:
@@ -110,25 +107,23 @@ class Grader:
             logger.error("control_failed", attempt=str(claim.attempt_id), error=place_of(error))
             claims.fail_grading(claim)
 
-    def _grade(self, claim: Claim) -> None:
+    def _grade(self, claim: GradingClaim) -> None:
         graded = self._graded(claim)
         claims.finish_grading(claim, lambda: self._store(claim, graded))
 
-    def _graded(self, claim: Claim, *, control: bool = False) -> Graded:
+    def _graded(self, claim: GradingClaim, *, control: bool = False) -> Graded:
         run = run_row(claim.run_id)
-        attempt = Attempt.objects.get(pk=claim.attempt_id)
-        task = TaskRevision.objects.get(pk=claim.task_id)
-        data = packages.load_artefacts(run.package, attempt.artefact_key)
-        if artefacts.digest(data) != attempt.artefact_sha256:
+        data = packages.load_artefacts(run.package, claim.artefact_key)
+        if artefacts.digest(data) != claim.artefact_sha256:
             raise ArtefactsLost("artefacts differ from their digest")
         left = artefacts.unbundle(data)
         if control:
-            self._outcome(task, replace(left, snapshot=EMPTY_TAR, reply=None))
-            return Graded(run=run, attempt=attempt, task=task, left=left, outcome=UNREADABLE)
-        return Graded(run=run, attempt=attempt, task=task, left=left, outcome=self._outcome(task, left))
+            self._outcome(claim, replace(left, snapshot=EMPTY_TAR, reply=None))
+            return Graded(run=run, left=left, outcome=UNREADABLE)
+        return Graded(run=run, left=left, outcome=self._outcome(claim, left))
 
-    def _outcome(self, task: TaskRevision, left: Left) -> RuleOutcome:
-        files = self._assets.files(task.grading_pack_id, task.grading_offset, task.grading_size)
+    def _outcome(self, claim: GradingClaim, left: Left) -> RuleOutcome:
+        files = self._assets.files(claim.pack_id, claim.offset, claim.size)
         folder = Path(tempfile.mkdtemp(prefix="g-", dir=self._scratch))
         try:
             snapshot = folder / "snapshot.tar"
@@ -151,14 +146,8 @@ class Grader:
             raise GraderFault(outcome.fault or "no reward")
         return decode(outcome.reward)
 
-    def _store(self, claim: Claim, graded: Graded) -> None:
-        run, attempt, task, left, outcome = (
-            graded.run,
-            graded.attempt,
-            graded.task,
-            graded.left,
-            graded.outcome,
-        )
+    def _store(self, claim: GradingClaim, graded: Graded) -> None:
+        run, left, outcome = graded.run, graded.left, graded.outcome
         found = with_ending(score_run(outcome), left.ending["ending"])
         common: dict[str, Any] = {
             "score": found.score,
@@ -174,16 +163,16 @@ class Grader:
             "graded_at": clock.now(),
         }
         if run.kind != EvaluationRun.Kind.PREFLIGHT:
-            TaskResult.objects.create(episode_id=claim.episode_id, attempt=attempt, **common)
+            TaskResult.objects.create(episode_id=claim.episode_id, attempt_id=claim.attempt_id, **common)
             return
         PublicTaskResult.objects.create(
             run=run,
-            task=task,
-            task_label=task.slug,
-            domain=task.domain,
+            task_id=claim.task_id,
+            task_label=claim.task_label,
+            domain=claim.domain,
             run_index=claim.run_index,
-            exit_code=attempt.exit_code,
-            has_output=attempt.has_output,
+            exit_code=claim.exit_code,
+            has_output=claim.has_output,
             stdout=artefacts.readable(left.stdout, most=LOG_CHARACTERS),
             stderr=artefacts.readable(left.stderr, most=LOG_CHARACTERS),
             reply=artefacts.readable(left.reply or b"", most=LOG_CHARACTERS),

@@ -9,7 +9,6 @@ from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Count, Min, Q
 
 from config import clock
@@ -100,51 +99,6 @@ def oldest_waiting() -> datetime | None:
     ready = Q(episodes__state=Episode.State.READY)
     rows = EvaluationRun.objects.filter(ready, state=EvaluationRun.State.EXECUTING)
     return rows.aggregate(at=Min("created_at"))["at"]
-
-
-def runs_to_serve() -> list[tuple[UUID, bool]]:
-    """Open runs in the order in which a free worker should look at them; and whether their output is shown.
-
-    Fewest leased episodes first, then the one that was served longest ago: once a second run has work, no other is
-    served more than once per worker slot, plus one, before it.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT r.id, r.kind <> 'held_out' FROM evaluation_evaluationrun r
-            JOIN evaluation_runshare s ON s.run_id = r.id
-            WHERE r.state = 'executing'
-            ORDER BY (SELECT count(*) FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'leased'),
-                     s.served_at NULLS FIRST, r.priority DESC, r.created_at
-            """
-        )
-        return [(run_id, visible) for run_id, visible in cursor.fetchall()]
-
-
-def runs_to_grade() -> list[UUID]:
-    """Runs with executed episodes: fewest in grading first, then the one that was served longest ago."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT r.id FROM evaluation_evaluationrun r JOIN evaluation_runshare s ON s.run_id = r.id
-            WHERE r.state IN ('executing', 'grading')
-              AND EXISTS (SELECT FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed')
-            ORDER BY (SELECT count(*) FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'grading'),
-                     s.graded_at NULLS FIRST, r.created_at
-            """
-        )
-        return [row[0] for row in cursor.fetchall()]
-
-
-def kernel_is_taken(kernel: str, *, visible: bool) -> bool:
-    """Whether this kernel runs an episode of the other sort: held-out ones beside ones whose output is shown."""
-    others = Episode.objects.filter(state=Episode.State.LEASED, kernel=kernel)
-    held_out = Q(run__kind=EvaluationRun.Kind.HELD_OUT)
-    return others.filter(held_out if visible else ~held_out).exists()
-
-
-def has_ready(run_id: UUID) -> bool:
-    return Episode.objects.filter(run_id=run_id, state=Episode.State.READY).exists()
 
 
 def waiting_states() -> set[str]:

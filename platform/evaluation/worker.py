@@ -17,7 +17,7 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from config import clock
+from config import clock, store
 from config.ids import opaque_id
 from evaluation import claims
 from evaluation.claims import Claim
@@ -32,8 +32,8 @@ TURN_SECONDS = 20.0
 """How long one ticket keeps a worker; after that it sends itself another and lets the queue breathe."""
 GRADE_SLOTS = min(4, os.cpu_count() or 1)
 """Gradings at a time in one grade worker."""
-LOOK_SECONDS = 0.3
-"""Between two looks of an idle worker for the next episode."""
+LOOK_SECONDS = (0.1, 1.0)
+"""Between two looks of an idle worker for the next episode: at first, and at most; each wait is twice the last."""
 IDLE_SECONDS = 2.0
 """How long a grade worker waits for the next executed episode before it gives its ticket back."""
 
@@ -52,6 +52,7 @@ class Hands:
         atexit.register(shutil.rmtree, self.place, ignore_errors=True)
         self.sandbox = bubblewrap.default_backend()
         self.report = selftest.run(self.sandbox.copies)
+        store.client()  # costs 0.2 s of processor time, and each of several threads would make one at first use
         self._record()
         threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
 
@@ -137,10 +138,10 @@ def work(
     `pause` runs about once a second, where work runs out, and at the end. True where the turn ended with work left.
     """
     started = last_work = last_pause = time.monotonic()
-    idle = False
+    idle, wait = False, LOOK_SECONDS[0]
     while time.monotonic() - started < TURN_SECONDS:
         if step(holding):
-            last_work, idle = time.monotonic(), False
+            last_work, idle, wait = time.monotonic(), False, LOOK_SECONDS[0]
         elif not idle:
             idle, last_pause = True, time.monotonic()
             pause()
@@ -148,7 +149,8 @@ def work(
             pause()
             return False
         else:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(wait)
+            wait = min(2 * wait, LOOK_SECONDS[1])
         if time.monotonic() - last_pause >= 1.0:
             last_pause = time.monotonic()
             pause()
