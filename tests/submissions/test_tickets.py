@@ -33,6 +33,7 @@ def sent(monkeypatch: Any) -> list[tuple[str, tuple[str, ...], str]]:
 
 
 @pytest.mark.case("S16")
+@pytest.mark.acceptance("log:8")
 @pytest.mark.django_db(transaction=True)
 def test_a_commit_sends_one_and_a_rollback_none(sent: list[Any]) -> None:
     vendor, task_set = world.vendor(), world.task_set(in_flight=9)
