@@ -1,0 +1,115 @@
+"""One entry read strictly: canonical form, the fields of `event/1`, and what the rules need of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from audit.canonical import MAXIMUM_BYTES, NotCanonical, canonical_bytes
+
+FIELDS = ["actor", "data", "kind", "nonce", "outcome", "schema", "subject", "time", "version"]
+SCHEMA = "event/1"
+ACTOR_KINDS = frozenset({"person", "token", "worker", "system"})
+CHANNELS = frozenset({"web", "api", "system", "command"})
+_SUBJECT = ["id", "type"]
+_ACTORS = (["channel", "id", "kind"], ["channel", "id", "kind", "organisation"])
+_NONCE = re.compile(r"[0-9a-f]{32}")
+_TIME = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z")
+_KIND = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+")
+_SUSPECTS = (b"true", b"false", b"null")
+
+
+class Malformed(ValueError):
+    """The entry is no canonical event; the text says why."""
+
+
+class Read(NamedTuple):
+    """What is kept of an entry. `at` is its time in microseconds since 1970."""
+
+    kind: str
+    subject: str
+    outcome: str
+    data: dict[str, Any]
+    at: int
+
+
+def _no_float(text: str) -> float:
+    raise Malformed(f"it holds {text[:20]}, but an event holds no floating-point numbers")
+
+
+_decode = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).decode
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
+def read_entry(entry: bytes) -> Read:
+    """Raises Malformed."""
+    body = _parse(entry)
+    if list(body) != FIELDS or body["schema"] != SCHEMA:
+        raise Malformed(f"it is not of schema {SCHEMA}")
+    actor, subject, kind, at = body["actor"], body["subject"], body["kind"], body["time"]
+    if type(actor) is not dict or list(actor) not in _ACTORS or type(actor["id"]) is not str:
+        raise Malformed("its actor has other fields than it should")
+    if actor["kind"] not in ACTOR_KINDS or actor["channel"] not in CHANNELS:
+        raise Malformed("its actor is of no known kind or channel")
+    if type(subject) is not dict or list(subject) != _SUBJECT or type(subject["id"]) is not str:
+        raise Malformed("its subject has other fields than it should")
+    if type(kind) is not str or not _known_form(kind):
+        raise Malformed("its kind is no name")
+    if type(body["nonce"]) is not str or not _NONCE.fullmatch(body["nonce"]):
+        raise Malformed("its nonce is not 16 bytes in hexadecimal digits")
+    if type(body["data"]) is not dict or type(body["outcome"]) is not str or type(body["version"]) is not int:
+        raise Malformed("a field is of the wrong type")
+    if type(at) is not str or not _TIME.fullmatch(at):
+        raise Malformed("its time is not in UTC with microseconds")
+    return Read(kind, subject["id"], body["outcome"], body["data"], _minute(at[:16]) + _rest(at))
+
+
+def _parse(entry: bytes) -> dict[str, Any]:
+    """The object of which these are the canonical bytes."""
+    if len(entry) > MAXIMUM_BYTES:
+        raise Malformed(f"it has {len(entry)} bytes, at most {MAXIMUM_BYTES} are allowed")
+    try:
+        text = entry.decode()
+        body = _decode(text)
+        again = _encode(body)
+    except Malformed:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise Malformed("it is no JSON in UTF-8") from error
+    if again != text or type(body) is not dict:
+        raise Malformed("it is not in canonical form")
+    if not entry.isascii() and not unicodedata.is_normalized("NFC", text):
+        raise Malformed("its text is not in normal form C")
+    if any(word in entry for word in _SUSPECTS):
+        _require_plain(body)
+    return body
+
+
+def _require_plain(body: dict[str, Any]) -> None:
+    """The slow way round, for the few entries that hold the letters of a word that JSON knows."""
+    try:
+        canonical_bytes(body)
+    except NotCanonical as error:
+        raise Malformed(f"it is not in canonical form: {error}") from error
+
+
+@lru_cache(maxsize=4096)
+def _known_form(kind: str) -> bool:
+    return bool(_KIND.fullmatch(kind))
+
+
+@lru_cache(maxsize=4096)
+def _minute(text: str) -> int:
+    try:
+        at = datetime.strptime(text, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise Malformed("its time does not exist") from error
+    return int(at.timestamp()) * 1_000_000
+
+
+def _rest(text: str) -> int:
+    return int(text[17:19]) * 1_000_000 + int(text[20:26])

@@ -1,0 +1,172 @@
+"""The command `lgbench-audit`: verify, prove, witness and, where the release is sealed, recompute.
+
+Exit codes: 0 all is well, 1 the log is broken, 2 the question is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid, open_checkpoint
+from audit.merkle.note import NoteInvalid, Verifier
+from client.audit import prove, receipt, source, verify, witness
+from client.audit.report import Report, WrongQuestion
+from client.audit.trust import parse_keys
+
+FINE, BROKEN, WRONG = 0, 1, 2
+LARGEST_RECEIPT = 1 << 20
+RECOMPUTE = "client.audit.recompute"
+"""Offers `add_arguments(parser)` and `run(arguments) -> int`."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    try:
+        given = _parser().parse_args(arguments)
+        return int(given.run(given))
+    except WrongQuestion as error:
+        print(f"lgbench-audit: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"lgbench-audit: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("lgbench-audit: stopped", file=sys.stderr)
+    return WRONG
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="lgbench-audit", description="Check the transparency log.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_verify(commands.add_parser("verify", help="check an export or a receipt"))
+    _add_prove(commands.add_parser("prove", help="make a proof for one entry of an export"))
+    _add_witness(commands.add_parser("witness", help="watch a log and cosign its checkpoints"))
+    if importlib.util.find_spec(RECOMPUTE) is not None:
+        module = importlib.import_module(RECOMPUTE)
+        recompute = commands.add_parser("recompute", help="recompute a sealed export's aggregates and values")
+        module.add_arguments(recompute)
+        recompute.set_defaults(run=module.run)
+    return parser
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", type=Path, help="an export's directory, its tar, or a receipt")
+    parser.add_argument("--key", required=True, help="the log's verifier key, or a file that holds it")
+    parser.add_argument("--since", type=Path, metavar="FILE", help="a checkpoint saved earlier")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--proofs", action="store_true", help="hashes, tree and signatures (the default)")
+    modes.add_argument("--strict", action="store_true", help="also canonical form and rules across events")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--jobs", type=int, metavar="N", help="helper processes (default: by size)")
+    parser.set_defaults(run=_verify)
+
+
+def _add_prove(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", type=Path, help="an export's directory or its tar")
+    parser.add_argument("--index", type=int, required=True, help="position of the entry, from 0")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to write it (default: print)")
+    parser.set_defaults(run=_prove)
+
+
+def _add_witness(parser: argparse.ArgumentParser) -> None:
+    origin = parser.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--url", metavar="BASE", help="the site, for instance https://bench.example")
+    origin.add_argument("--checkpoint", type=Path, nargs="+", metavar="FILE", help="checkpoints by hand")
+    parser.add_argument("--key", required=True, help="the log's verifier key, or a file that holds it")
+    parser.add_argument("--state", type=Path, required=True, metavar="DIR", help="where to remember")
+    parser.add_argument("--name", help="name of this witness, used at first start")
+    often = parser.add_mutually_exclusive_group()
+    often.add_argument("--once", action="store_true", help="look once (the default)")
+    often.add_argument("--every", type=int, metavar="SECONDS", help="look again and again")
+    parser.add_argument("--post", action="store_true", help="send the cosigned checkpoint back")
+    parser.set_defaults(run=_witness)
+
+
+def read_keys(text: str) -> list[Verifier]:
+    """The verifier keys in an argument: one key, or the name of a file of them. Raises WrongQuestion."""
+    try:
+        if "+" in text and not Path(text).exists():
+            return [Verifier.parse(text)]
+        return parse_keys(Path(text).read_text(encoding="utf-8"))
+    except (NoteInvalid, OSError, UnicodeDecodeError) as error:
+        raise WrongQuestion(f"--key: neither a verifier key nor a file of one: {error}") from error
+
+
+def _one_key(text: str) -> Verifier:
+    keys = read_keys(text)
+    if len(keys) != 1:
+        raise WrongQuestion("--key: give exactly one key, the one that you trust")
+    return keys[0]
+
+
+def _verify(given: argparse.Namespace) -> int:
+    key = _one_key(given.key)
+    report = _report(given, key)
+    if given.json:
+        print(json.dumps(report.as_dict(), ensure_ascii=False))
+    else:
+        print("\n".join(report.lines()))
+    return FINE if report.ok else BROKEN
+
+
+def _report(given: argparse.Namespace, key: Verifier) -> Report:
+    path: Path = given.path
+    if path.is_file() and _begins_like_json(path):
+        if given.since is not None:
+            raise WrongQuestion("--since is a question about exports; a receipt holds one checkpoint")
+        return receipt.verify_receipt(receipt.parse_receipt(path.read_bytes()), key)
+    if not path.exists():
+        raise WrongQuestion(f"there is no {path}")
+    found = source.open_source(path)
+    since = _since(given.since, [key, *verify.read_keys(found)]) if given.since else None
+    return verify.verify_export(found, key, verify.Options(given.strict, since, given.jobs), _progress())
+
+
+def _begins_like_json(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).lstrip()[:1] == b"{" and path.stat().st_size <= LARGEST_RECEIPT
+
+
+def _since(path: Path, keys: Sequence[Verifier]) -> Checkpoint:
+    """The saved checkpoint, which any key of the log may have signed. Raises WrongQuestion."""
+    try:
+        return open_checkpoint(path.read_text(encoding="utf-8"), keys)
+    except (NoteInvalid, CheckpointInvalid, OSError, UnicodeDecodeError) as error:
+        raise WrongQuestion(f"--since: {path} is no checkpoint of this log: {error}") from error
+
+
+def _progress() -> verify.Tick:
+    """A line on standard error that is written over, where that is a terminal."""
+    if not sys.stderr.isatty():
+        return lambda done, total: None
+    shown = [-1]
+
+    def tick(done: int, total: int) -> None:
+        percent = 100 * done // total
+        if percent != shown[0]:
+            shown[0] = percent
+            bar = "#" * (percent // 4)
+            end = "\n" if done == total else ""
+            print(f"\r[{bar:<25}] {percent:3} % of {total} entries", end=end, file=sys.stderr, flush=True)
+
+    return tick
+
+
+def _prove(given: argparse.Namespace) -> int:
+    text = prove.Prover(source.open_source(given.path)).prove(given.index).format()
+    if given.out:
+        given.out.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    return FINE
+
+
+def _witness(given: argparse.Namespace) -> int:
+    state = witness.State(given.state, read_keys(given.key), name=given.name)
+    if given.checkpoint:
+        return witness.by_hand(state, given.checkpoint)
+    return witness.watch(state, given.url, every=given.every, post=given.post)

@@ -1,0 +1,78 @@
+"""`lgbench-audit verify` on a receipt: the proofs that a submission and its release are in the log."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from audit.merkle.checkpoint import CheckpointInvalid
+from audit.merkle.note import NoteInvalid, Verifier
+from audit.merkle.proof import Proof, verify
+from audit.merkle.tree import ProofInvalid
+from client.audit.events import Malformed, Read, read_entry
+from client.audit.report import Report, WrongQuestion
+
+SCHEMA = "lingee-receipt/1"
+PARTS = {"admission": "submission.admitted", "release": "result.released"}
+"""Part of the receipt, and the kind of event that its proof must show."""
+
+
+def parse_receipt(data: bytes) -> dict[str, Any]:
+    """Raises WrongQuestion where this is no receipt."""
+    try:
+        body = json.loads(data)
+    except ValueError as error:
+        raise WrongQuestion("the file is neither an export nor a receipt") from error
+    if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        raise WrongQuestion(f"the file is no receipt of schema {SCHEMA}")
+    if not all(isinstance(value, str) for value in body.values()) or "submission" not in body:
+        raise WrongQuestion("a field of the receipt is missing or of the wrong type")
+    return body
+
+
+def verify_receipt(body: dict[str, Any], key: Verifier) -> Report:
+    """The report on a parsed receipt; `key` alone decides, not the one that the receipt names."""
+    report = Report(f"receipt of submission {body['submission']}", "receipt", key.name, key=key.vkey)
+    if "admission" not in body:
+        report.add(None, None, "the receipt holds no proof of admission")
+    places = {}
+    for part, kind in PARTS.items():
+        if part in body:
+            places[part] = _verify_part(report, body[part], (part, kind, body["submission"]), key)
+    admission, release = places.get("admission"), places.get("release")
+    if admission is not None and release is not None and release <= admission:
+        report.add(release, release, "the release stands before the admission")
+    return report
+
+
+def _verify_part(report: Report, text: str, expected: tuple[str, str, str], key: Verifier) -> int | None:
+    """The position that was proved."""
+    part, kind, submission = expected
+    try:
+        proof = Proof.parse(text)
+    except ProofInvalid as error:
+        report.add(None, None, f"{part}: {error}")
+        return None
+    try:
+        if proof.extra is None:
+            raise ProofInvalid("the proof does not hold its entry")
+        found = verify(proof, proof.extra, [key])
+        entry = read_entry(proof.extra)
+    except (ProofInvalid, NoteInvalid, CheckpointInvalid, Malformed) as error:
+        report.add(proof.index, proof.index, f"{part}: {error}")
+        return None
+    if wrong := _another(entry, kind, submission):
+        report.add(proof.index, proof.index, f"{part}: {wrong}")
+    report.checkpoints += 1
+    if found.size > report.size:
+        report.size, report.root = found.size, base64.b64encode(found.root).decode("ascii")
+    return proof.index
+
+
+def _another(entry: Read, kind: str, submission: str) -> str | None:
+    if entry.kind != kind:
+        return f"the entry is {entry.kind}, not {kind}"
+    if entry.subject != submission:
+        return f"the entry is of the submission {entry.subject}"
+    return None

@@ -1,0 +1,91 @@
+"""What a rule across events is, and the registry of rules.
+
+A rule declares the kinds it reads and says what is wrong with an event, given the ones before it. Later kinds bring
+their rules by a module in this package: it is found by itself. Positions are the order; times are not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+PACKAGE = "client.audit.rules"
+
+
+class Seen(NamedTuple):
+    """An event as a rule sees it. `withheld` is the last position before it that is withheld, -1 for none."""
+
+    position: int
+    kind: str
+    subject: str
+    outcome: str
+    data: dict[str, Any]
+    withheld: int
+
+    def excused(self, since: int = -1) -> bool:
+        """Whether what is missed may stand in an entry that was withheld after position `since`."""
+        return self.withheld > since
+
+
+class Rule:
+    """Base of all rules; one instance lives as long as one verification and keeps what it needs of earlier events."""
+
+    kinds: ClassVar[frozenset[str]]
+    registry: ClassVar[list[type[Rule]]] = []
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Rule.registry.append(cls)
+
+    def see(self, event: Seen) -> str | None:
+        """What is wrong with the event, None where nothing is. KeyError and TypeError mean that a fact is missing."""
+        raise NotImplementedError
+
+
+_plain: set[str] = set()
+
+
+def known_without_rule(*kinds: str) -> None:
+    """Declare kinds that no rule reads, so that they are not reported as unknown."""
+    _plain.update(kinds)
+
+
+def load() -> list[type[Rule]]:
+    """Import every module of the package; all rules there are."""
+    package = importlib.import_module(PACKAGE)
+    for found in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{PACKAGE}.{found.name}")
+    return list(Rule.registry)
+
+
+def known_kinds(rules: Iterable[type[Rule]]) -> frozenset[str]:
+    """All kinds that some rule reads or that were declared without one."""
+    return frozenset(_plain).union(*(rule.kinds for rule in rules))
+
+
+class Judge:
+    """All rules over one history."""
+
+    def __init__(self) -> None:
+        classes = load()
+        self.read = frozenset[str]().union(*(rule.kinds for rule in classes))
+        """Kinds whose facts some rule needs."""
+        self.known = known_kinds(classes)
+        self._by_kind: dict[str, list[Rule]] = {}
+        for made in (rule() for rule in classes):
+            for kind in made.kinds:
+                self._by_kind.setdefault(kind, []).append(made)
+
+    def see(self, event: Seen) -> list[str]:
+        """Everything that is wrong with the event."""
+        found = []
+        for rule in self._by_kind.get(event.kind, ()):
+            try:
+                wrong = rule.see(event)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                wrong = f"{event.kind} lacks a fact that its kind has, or has one of the wrong type"
+            if wrong:
+                found.append(wrong)
+        return list(dict.fromkeys(found))

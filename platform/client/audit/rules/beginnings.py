@@ -1,0 +1,87 @@
+"""Everything begins once, and before something else refers to it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from client.audit.rules.base import Rule, Seen, known_without_rule
+
+BEGINS = {
+    "organisation.created": "organisation",
+    "token.issued": "token",
+    "harness.registered": "harness",
+    "harness.version_registered": "harness version",
+    "upload.opened": "upload",
+    "submission.admitted": "submission",
+    "slot.reserved": "slot",
+    "run.created": "run",
+    "task_set.imported": "task set",
+    "release_policy.set": "release policy",
+}
+"""The kind that begins a thing, and what the thing is called."""
+
+NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "organisation.verified": (("organisation", ""),),
+    "organisation.suspended": (("organisation", ""),),
+    "organisation.member_added": (("organisation", ""),),
+    "token.revoked": (("token", ""),),
+    "harness.version_registered": (("harness", "harness"),),
+    "upload.opened": (("harness version", "harness_version"),),
+    "upload.ended": (("upload", ""),),
+    "upload.removed_from_quarantine": (("upload", ""),),
+    "submission.admitted": (("harness version", "harness_version"), ("upload", "upload")),
+    "submission.answered_by_earlier": (("submission", ""), ("upload", "upload")),
+    "submission.lost_runs_repeated": (("submission", ""),),
+    "submission.publication_consent_changed": (("submission", ""),),
+    "cooldown.lifted": (("submission", ""),),
+    "slot.reserved": (("submission", "submission"),),
+    "result.released": (("submission", ""), ("release policy", "policy")),
+    "result.read": (("submission", ""),),
+    "task_set.admitted": (("task set", ""),),
+    "task_set.frozen": (("task set", ""),),
+    "task_set.opened": (("task set", ""),),
+    "task_set.closed": (("task set", ""),),
+    "quota.policy_set": (("task set", ""),),
+    "quota.admission_stopped": (("task set", ""),),
+    "quota.admission_stop_lifted": (("task set", ""),),
+}
+"""By kind: what must have begun, and the fact that names it; an empty one is the subject itself."""
+
+known_without_rule("account.created", "account.password_set", "account.suspended")
+
+
+class Beginnings(Rule):
+    """Nothing begins twice, and nothing is named before it began."""
+
+    kinds: ClassVar[frozenset[str]] = frozenset(BEGINS) | frozenset(NEEDS)
+
+    def __init__(self) -> None:
+        self._begun: dict[str, set[str]] = {thing: set() for thing in BEGINS.values()}
+
+    def see(self, event: Seen) -> str | None:
+        for thing, fact in NEEDS.get(event.kind, ()):
+            name = event.data[fact] if fact else event.subject
+            if name not in self._begun[thing] and not event.excused():
+                return f"{event.kind} names the {thing} {name}, which no earlier entry begins"
+        begun = BEGINS.get(event.kind)
+        if begun is None:
+            return None
+        if event.subject in self._begun[begun]:
+            return f"the {begun} {event.subject} begins a second time"
+        self._begun[begun].add(event.subject)
+        return None
+
+
+class Revocations(Rule):
+    """A token is revoked once."""
+
+    kinds: ClassVar[frozenset[str]] = frozenset({"token.revoked"})
+
+    def __init__(self) -> None:
+        self._revoked: set[str] = set()
+
+    def see(self, event: Seen) -> str | None:
+        if event.subject in self._revoked:
+            return f"the token {event.subject} is revoked a second time"
+        self._revoked.add(event.subject)
+        return None
