@@ -1,4 +1,4 @@
-"""Audit event kinds of submissions."""
+"""Audit event kinds of submissions. What people typed stands in them as `audit.texts.concealed` only."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from audit.events import Event
 
 class HarnessRegistered(Event):
     kind: ClassVar[str] = "harness.registered"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "harness"
     name: str
+    """Concealed."""
     relation: str
 
 
 class HarnessVersionRegistered(Event):
     kind: ClassVar[str] = "harness.version_registered"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "harness_version"
     harness: str
     harness_version: str
+    """Concealed."""
     card_digest: str
     card_schema: int
 
@@ -132,10 +136,12 @@ class SlotConsumed(Event):
 
 class SlotRefunded(Event):
     kind: ClassVar[str] = "slot.refunded"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "slot"
     submission: str
     cause: str
     reason: str | None = None
+    """Staff's words, concealed."""
 
 
 class CooldownLifted(Event):

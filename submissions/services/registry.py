@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import Organisation
 from audit import log
 from audit.events import Actor
+from audit.texts import concealed
 from config import clock
 from submissions import cards, events
 from submissions.models import Harness, HarnessVersion
@@ -43,7 +44,8 @@ def register_harness(
                 relation=relation,
                 created_at=clock.now(),
             )
-            log.append(events.HarnessRegistered(subject=harness.id, name=name, relation=relation), by=by)
+            event = events.HarnessRegistered(subject=harness.id, name=concealed(name), relation=relation)
+            log.append(event, by=by)
     except IntegrityError:
         raise refuse(Code.NAME_TAKEN, name=name) from None
     return harness
@@ -76,7 +78,7 @@ def add_version(harness: Harness, *, version: str, card: object, by: Actor) -> H
             event = events.HarnessVersionRegistered(
                 subject=row.id,
                 harness=str(harness.id),
-                harness_version=version,
+                harness_version=concealed(version),
                 card_digest=row.card_digest,
                 card_schema=row.card_schema,
             )

@@ -7,6 +7,7 @@ from uuid import UUID
 from accounts.models import Organisation
 from audit import log
 from audit.events import Actor
+from audit.texts import concealed
 from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import events
@@ -70,7 +71,10 @@ def give_back(submission: Submission, *, cause: str, by: Actor, reason: str = ""
     slot.refunded_at = clock.now()
     slot.save(update_fields=["state", "cause", "actor", "reason", "refunded_at"])
     event = events.SlotRefunded(
-        subject=slot.id, submission=str(submission.id), cause=cause, reason=reason or None
+        subject=slot.id,
+        submission=str(submission.id),
+        cause=cause,
+        reason=concealed(reason) if reason else None,
     )
     log.append(event, by=by)
     return slot
