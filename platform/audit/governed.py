@@ -102,6 +102,12 @@ def governed(
     return migrations.RunSQL("\n".join(statements), undone)
 
 
+def ungoverned(table: str, *, name: str = NAME) -> migrations.RunSQL:
+    """Take the triggers off, so that a watched column can be dropped; `governed` follows in the same migration."""
+    dropped = "".join(f'DROP TRIGGER {name}_{part} ON "{table}";' for part in PARTS)
+    return migrations.RunSQL(dropped, migrations.RunSQL.noop)
+
+
 def _on_change(
     table: str, columns: Sequence[str] | None, besides: Sequence[str], head: str, calls: str
 ) -> str:

@@ -13,6 +13,7 @@ from embedded.state import ensure_secrets
 KEY_HOLDERS = {
     "VAULT_KEY_WORKER": frozenset({"execute", "sealed", "test"}),
     "VAULT_KEY_SEALED": frozenset({"sealed", "test"}),
+    "VAULT_KEY_PEOPLE": frozenset({"web", "console", "test"}),
 }
 _SECRETS = ("SECRET_KEY", *KEY_HOLDERS)
 _DATABASE_PREFIX = "DATABASE_URL"

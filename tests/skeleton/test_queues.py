@@ -103,7 +103,11 @@ def test_a_broker_that_is_away_costs_little_and_raises_nothing(processes, tmp_pa
 
 
 def test_a_process_holds_only_the_keys_of_its_role(processes):
-    holders = {"VAULT_KEY_WORKER": {"execute", "sealed"}, "VAULT_KEY_SEALED": {"sealed"}}
+    holders = {
+        "VAULT_KEY_WORKER": {"execute", "sealed"},
+        "VAULT_KEY_SEALED": {"sealed"},
+        "VAULT_KEY_PEOPLE": {"web", "console"},
+    }
     for role in ("web", "execute", "sealed", "console", "auditor", "owner"):
         environment = processes.environment(role)
         assert {name for name in holders if name in environment} == {

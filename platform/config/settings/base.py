@@ -21,6 +21,8 @@ SECRET_KEY = servers.secret("SECRET_KEY", CONNECTION)
 VAULT_KEY_WORKER = servers.vault_key("VAULT_KEY_WORKER", CONNECTION)
 #: Wraps the packs of gold answers and rules; execute workers never hold it.
 VAULT_KEY_SEALED = servers.vault_key("VAULT_KEY_SEALED", CONNECTION)
+#: Wraps each person's own key; only processes that serve people hold it.
+VAULT_KEY_PEOPLE = servers.vault_key("VAULT_KEY_PEOPLE", CONNECTION)
 # Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.
 DATABASES: dict[str, Any] = {"default": servers.django_database(CONNECTION.database_url, max_age=600)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
