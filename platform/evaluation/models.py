@@ -122,7 +122,6 @@ class Episode(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     grading_attempts = models.PositiveSmallIntegerField(default=0)
-    not_before = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [

@@ -137,7 +137,7 @@ def rerun_missing(run: EvaluationRun, *, by: Actor) -> int:
         if locked.state != EvaluationRun.State.ENDED or not locked.missing:
             return 0
         count = Episode.objects.filter(run=locked, state=Episode.State.UNAVAILABLE).update(
-            state=Episode.State.READY, attempts=0, grading_attempts=0, not_before=None
+            state=Episode.State.READY, attempts=0, grading_attempts=0
         )
         _move(locked, EvaluationRun.State.EXECUTING, missing=0, executed_at=None, ended_at=None)
         log.append(events.RunReopened(subject=locked.id, episodes=count), by=by)

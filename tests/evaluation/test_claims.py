@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from config import clock
 from evaluation import claims, queries, services
@@ -269,3 +270,14 @@ def test_grading_serves_runs_in_turn() -> None:
         order.append(claim.run_id)
         grade(claim)
     assert Counter(order) == {run.id: 2 for run in runs}
+
+
+@pytest.mark.case("H17")
+@pytest.mark.parametrize("same", ["number", "fence"])
+def test_a_doubled_attempt_is_refused(same: str) -> None:
+    run_of(frozen_version(f"8.18.{same}", ONE))
+    claim = taken()
+    other = {"number": claim.attempt_number + 1, "fence": claim.fence + 1}
+    other[same] -= 1
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Attempt.objects.create(episode_id=claim.episode_id, worker="w", started_at=clock.now(), **other)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
-from typing import Any
 
 import pytest
 
@@ -51,9 +50,3 @@ def test_ten_killed_workers_change_no_result(make_fleet: Callable[..., Fleet]) -
     assert TaskResult.objects.filter(episode__run=disturbed).count() == disturbed.total
     assert disturbed.missing == 0
     assert outcomes(disturbed) == outcomes(undisturbed)
-
-
-@pytest.mark.case("H17")
-def test_the_numbers_of_attempts_are_unique(make_fleet: Callable[..., Fleet], imported: Any) -> None:
-    numbers = list(Attempt.objects.values_list("episode_id", "number"))
-    assert len(numbers) == len(set(numbers))

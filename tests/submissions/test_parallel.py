@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 import secrets
-import socket
 import time
 import uuid
 from collections import Counter
@@ -20,6 +19,7 @@ import pytest
 from django.test import Client
 
 from benchmark.models import TaskSetVersion
+from config.site.stage import free_port
 from embedded.supervisor import Child, Supervisor
 from submissions.models import Harness, HarnessVersion, Slot, Upload
 from tests.submissions import world
@@ -30,12 +30,6 @@ LIMIT = 3
 WIDE = {"line": 20, "lineage": 20, "account": 20, "in_flight": 20, "preflight": 20, "cooldown_seconds": 0}
 ONE_PROCESS = {"LINGEE_WEB_PROCESSES": "1", "LINGEE_WEB_THREADS": "20", "LINGEE_LOG_LEVEL": "ERROR"}
 LIMITED = {"line": "quota_line", "lineage": "quota_lineage", "account": "quota_account"}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture
