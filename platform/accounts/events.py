@@ -31,6 +31,20 @@ class EmailChanged(Event):
     subject_type: ClassVar[str] = "account"
 
 
+class NameSet(Event):
+    """They are called something else now; no event ever says what."""
+
+    kind: ClassVar[str] = "account.name_set"
+    subject_type: ClassVar[str] = "account"
+
+
+class PersonErased(Event):
+    """Name, key, addresses, sign-ins and tokens are gone; the pseudonym in earlier events leads to nobody."""
+
+    kind: ClassVar[str] = "person.erased"
+    subject_type: ClassVar[str] = "account"
+
+
 class UserSuspended(Event):
     kind: ClassVar[str] = "account.suspended"
     subject_type: ClassVar[str] = "account"

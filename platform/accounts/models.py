@@ -5,13 +5,14 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
-from accounts import events
+from accounts import events, names
 from audit import log
 from audit.events import Actor, Channel
 from config.ids import new_id, opaque_id
@@ -31,19 +32,37 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     pseudonym = models.UUIDField(unique=True, default=opaque_id, editable=False)
     email = models.EmailField(_("e-mail address"), unique=True)
-    display_name = models.CharField(_("name"), max_length=120, blank=True)
+    sealed_name = models.BinaryField(default=b"", blank=True)
+    """What they are called, sealed under their own key; read as `display_name`."""
     language = models.CharField(_("language"), max_length=10, default="zh-hans")
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     suspended_at = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
+    """When the person was erased: what is left of the row is a pseudonym that nothing leads away from."""
     date_joined = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
     objects = UserManager()
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(erased_at__isnull=True) | models.Q(is_active=False, sealed_name=b""),
+                name="erased_person_is_gone",
+            ),
+        ]
+
     def __str__(self) -> str:
         return self.display_name or self.email
+
+    @property
+    def display_name(self) -> str:
+        """Their name; empty where none was given, and in processes that may not know it."""
+        if not self.sealed_name or settings.VAULT_KEY_PEOPLE is None:
+            return ""
+        return names.open_sealed(self.sealed_name, self.person_key.wrapped_key)
 
     @property
     def is_suspended(self) -> bool:
@@ -68,7 +87,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
             super().save(*args, **options)
             log.append(events.EmailChanged(subject=self.pseudonym), by=self.actor("web"))
 
-    def check_password(self, raw_password: str) -> bool:
+    def check_password(self, raw_password: str | None) -> bool:
         """Whether this is the password; a hash that has become too weak is replaced, with its event."""
         with transaction.atomic():
             before = self.password
@@ -76,6 +95,13 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
             if self.password != before:
                 log.append(events.PasswordRehashed(subject=self.pseudonym), by=self.actor("web"))
         return found
+
+
+class PersonKey(models.Model):
+    """The key under which a person's name is sealed, wrapped. Erasing the person destroys the row."""
+
+    user = models.OneToOneField(User, primary_key=True, on_delete=models.PROTECT, related_name="person_key")
+    wrapped_key = models.BinaryField()
 
 
 class Lineage(models.Model):

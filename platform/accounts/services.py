@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils.text import slugify
 
-from accounts import events
-from accounts.models import ApiToken, Lineage, Membership, Organisation, User
+from accounts import events, names
+from accounts.models import ApiToken, Lineage, Membership, Organisation, PersonKey, User
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -19,6 +23,8 @@ from config.ids import opaque_id
 
 TOKEN_LIFETIME = timedelta(days=90)
 """Longest life of a personal token."""
+ERASED_DOMAIN = "erased.invalid"
+"""No mail reaches it (RFC 2606), and nobody can sign up or in under it."""
 
 
 def actor_for(user: User, *, channel: str, organisation: Organisation | None = None) -> Actor:
@@ -39,9 +45,58 @@ def actor_for_token(token: ApiToken) -> Actor:
 
 def create_user(email: str, password: str | None, *, by: Actor, name: str = "", staff: bool = False) -> User:
     with transaction.atomic():
-        user = User.objects.create_user(email, password, display_name=name, is_staff=staff)
+        user = User.objects.create_user(email, password, is_staff=staff)
+        if name:
+            _seal_name(user, name)
         log.append(events.UserCreated(subject=user.pseudonym), by=by)
     return user
+
+
+def set_name(user: User, name: str, *, by: Actor) -> None:
+    """What the person is called from now on. Raises ValueError for somebody erased, names.NoPeopleKey."""
+    with transaction.atomic():
+        locked = User.objects.select_for_update().get(pk=user.pk)
+        if locked.erased_at is not None:
+            raise ValueError("this person was erased")
+        _seal_name(locked, name)
+        log.append(events.NameSet(subject=locked.pseudonym), by=by)
+    user.refresh_from_db(fields=["sealed_name"])
+
+
+def _seal_name(user: User, name: str) -> None:
+    key, _ = PersonKey.objects.get_or_create(user=user, defaults={"wrapped_key": names.new_key()})
+    user.sealed_name = names.seal(name, key.wrapped_key)
+    user.save(update_fields=["sealed_name"])
+
+
+def erase_person(user: User, *, by: Actor) -> None:
+    """Destroy what leads from the account to the person; doing it again changes nothing.
+
+    Gone are the key and with it the name, every address, sign-in, second factor and token. The row stays as an
+    inactive pseudonym, so that quota, submissions and events still count the same; the log is not touched.
+    """
+    with transaction.atomic():
+        locked = User.objects.select_for_update().get(pk=user.pk)
+        if locked.erased_at is None:
+            for token in ApiToken.objects.filter(user=locked, revoked_at=None):
+                revoke_token(token, by=by)
+            _forget_sign_ins(locked)
+            PersonKey.objects.filter(user=locked).delete()
+            locked.email, locked.sealed_name = f"{opaque_id().hex}@{ERASED_DOMAIN}", b""
+            locked.is_active = locked.is_staff = locked.is_superuser = False
+            locked.erased_at, locked.last_login = clock.now(), None
+            locked.set_unusable_password()
+            locked.save()
+            log.append(events.PersonErased(subject=locked.pseudonym), by=by)
+    user.refresh_from_db()
+
+
+def _forget_sign_ins(user: User) -> None:
+    EmailAddress.objects.filter(user=user).delete()
+    Authenticator.objects.filter(user=user).delete()
+    for session in Session.objects.iterator():
+        if session.get_decoded().get(SESSION_KEY) == str(user.pk):
+            session.delete()
 
 
 def set_password(user: User, password: str, *, by: Actor) -> None:

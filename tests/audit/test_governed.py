@@ -123,13 +123,14 @@ def everything(transactional_db: None) -> None:
 STATEMENTS = """
 UPDATE accounts_user SET password = 'x';
 UPDATE accounts_user SET email = 'somebody@else.invalid' WHERE email LIKE 'vendor%';
-INSERT INTO accounts_user (id, pseudonym, email, password, is_superuser, is_staff, is_active, language, display_name,
+INSERT INTO accounts_user (id, pseudonym, email, password, is_superuser, is_staff, is_active, language, sealed_name,
     date_joined)
   VALUES (gen_random_uuid(), gen_random_uuid(), 'ghost@lingee.invalid', '', true, true, true, 'en', '', now());
 INSERT INTO accounts_user_groups (user_id, group_id)
   SELECT u.id, g.id FROM accounts_user u, auth_group g;
 INSERT INTO accounts_user_user_permissions (user_id, permission_id)
   SELECT id, (SELECT min(id) FROM auth_permission) FROM accounts_user;
+INSERT INTO accounts_personkey (user_id, wrapped_key) SELECT id, 'k' FROM accounts_user;
 UPDATE accounts_organisation SET state = 'suspended';
 UPDATE accounts_membership SET role = 'viewer';
 DELETE FROM accounts_membership;
