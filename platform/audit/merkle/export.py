@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from audit.merkle.tiles import WIDTH, encode_bundle, entries_path, tile_path, tile_root
-from audit.merkle.tree import HASH_BYTES, leaf_hash
+from audit.merkle.tree import HASH_BYTES, Frontier, leaf_hash
 
 SCHEMA = "lingee-log-export/1"
 MANIFEST, KEYS, CHECKPOINTS, TABLE = "manifest.json", "keys.txt", "checkpoints.txt", "events.csv"
@@ -117,6 +117,7 @@ class ExportWriter:
         self._origin = origin
         self._bundle: list[bytes | None] = []
         self._levels: list[list[bytes]] = []
+        self._tree = Frontier()
         self._files: dict[str, str] = {}
         self._disclosed = 0
         self._first, self._last = 0, -1
@@ -150,9 +151,14 @@ class ExportWriter:
             else:
                 self.add(entry)
 
+    def root(self) -> bytes:
+        """The root over the entries so far, 32 bytes."""
+        return self._tree.root()
+
     def _take(self, entry: bytes | None, leaf: bytes) -> None:
         self._bundle.append(entry)
         self.size += 1
+        self._tree.append(leaf)
         self._push(0, leaf)
 
     def _push(self, level: int, digest: bytes) -> None:

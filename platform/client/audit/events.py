@@ -20,7 +20,6 @@ _ACTORS = (["channel", "id", "kind"], ["channel", "id", "kind", "organisation"])
 _NONCE = re.compile(r"[0-9a-f]{32}")
 _TIME = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z")
 _KIND = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+")
-_SUSPECTS = (b"true", b"false", b"null")
 
 
 class Malformed(ValueError):
@@ -41,12 +40,58 @@ def _no_float(text: str) -> float:
     raise Malformed(f"it holds {text[:20]}, but an event holds no floating-point numbers")
 
 
-_decode = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float).decode
+_decoder = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float)
+_decode, _scan = _decoder.decode, _decoder.scan_once
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+_TEXT = r'[^"\\\x00-\x1f]*'
+_HEAD = re.compile(
+    rf'\{{"actor":\{{"channel":"(?:{"|".join(sorted(CHANNELS))})","id":"{_TEXT}",'
+    rf'"kind":"(?:{"|".join(sorted(ACTOR_KINDS))})"(?:,"organisation":"{_TEXT}")?\}},"data":'
+)
+_TAIL = re.compile(
+    rf',"kind":"([a-z][a-z0-9_]*\.[a-z0-9_]*[a-z0-9])","nonce":"{_NONCE.pattern}","outcome":"({_TEXT})","schema":"{SCHEMA}",'
+    rf'"subject":\{{"id":"({_TEXT})","type":"{_TEXT}"\}},"time":"({_TIME.pattern})","version":[1-9][0-9]{{0,8}}\}}'
+)
+"""What stands around the facts of nearly every event, in canonical form; others are read the long way round."""
 
 
 def read_entry(entry: bytes) -> Read:
     """Raises Malformed."""
+    return _read_quickly(entry) or _read_thoroughly(entry)
+
+
+def _read_quickly(entry: bytes) -> Read | None:
+    """The event where it looks as nearly all do: then only its facts need to be parsed. None says nothing about it."""
+    try:
+        text = entry.decode("ascii")
+        split = text.rindex('},"kind":"') + 1
+        head, tail = _HEAD.match(text), _TAIL.fullmatch(text, split)
+        if head is None or tail is None or len(text) > MAXIMUM_BYTES:
+            return None
+        facts = text[head.end() : split]
+        data, end = _scan(facts, 0)
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    if end != len(facts) or type(data) is not dict or _plain(data) != facts:
+        return None
+    kind, outcome, subject, at = tail.groups()
+    return Read(kind, subject, outcome, data, _minute(at[:16]) + int(at[17:19] + at[20:26]))
+
+
+def _plain(data: dict[str, Any]) -> str:
+    """The canonical text of facts that are strings without escapes and integers; of others a text that is not theirs.
+
+    What would need an escape is longer in canonical form than here, so the two cannot be taken for each other.
+    """
+    parts = [
+        f'"{key}":"{value}"' if type(value) is str else f'"{key}":{value}'
+        for key, value in sorted(data.items())
+    ]
+    return f"{{{','.join(parts)}}}"
+
+
+def _read_thoroughly(entry: bytes) -> Read:
     body = _parse(entry)
     if list(body) != FIELDS or body["schema"] != SCHEMA:
         raise Malformed(f"it is not of schema {SCHEMA}")
@@ -65,7 +110,9 @@ def read_entry(entry: bytes) -> Read:
         raise Malformed("a field is of the wrong type")
     if type(at) is not str or not _TIME.fullmatch(at):
         raise Malformed("its time is not in UTC with microseconds")
-    return Read(kind, subject["id"], body["outcome"], body["data"], _minute(at[:16]) + _rest(at))
+    return Read(
+        kind, subject["id"], body["outcome"], body["data"], _minute(at[:16]) + int(at[17:19] + at[20:26])
+    )
 
 
 def _parse(entry: bytes) -> dict[str, Any]:
@@ -84,7 +131,7 @@ def _parse(entry: bytes) -> dict[str, Any]:
         raise Malformed("it is not in canonical form")
     if not entry.isascii() and not unicodedata.is_normalized("NFC", text):
         raise Malformed("its text is not in normal form C")
-    if any(word in entry for word in _SUSPECTS):
+    if b"true" in entry or b"false" in entry or b"null" in entry:
         _require_plain(body)
     return body
 
@@ -109,7 +156,3 @@ def _minute(text: str) -> int:
     except ValueError as error:
         raise Malformed("its time does not exist") from error
     return int(at.timestamp()) * 1_000_000
-
-
-def _rest(text: str) -> int:
-    return int(text[17:19]) * 1_000_000 + int(text[20:26])

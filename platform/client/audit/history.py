@@ -75,12 +75,12 @@ class History:
         self.withheld += len(hidden)
 
     def _judge(self, begin: int, checked: Checked) -> None:
-        hidden, following = checked.withheld, 0
+        hidden, following, judge = checked.withheld, 0, self._judge_one
         for fact in checked.facts:
-            while following < len(hidden) and hidden[following] < fact.offset:
+            while following < len(hidden) and hidden[following] < fact[0]:
                 self._last_withheld = begin + hidden[following]
                 following += 1
-            self._judge_one(begin + fact.offset, fact)
+            judge(begin + fact[0], fact)
         if hidden:
             self._last_withheld = begin + hidden[-1]
 

@@ -80,12 +80,12 @@ class Judge:
 
     def see(self, event: Seen) -> list[str]:
         """Everything that is wrong with the event."""
-        found = []
+        found: list[str] = []
         for rule in self._by_kind.get(event.kind, ()):
             try:
                 wrong = rule.see(event)
             except (KeyError, TypeError, ValueError, AttributeError):
                 wrong = f"{event.kind} lacks a fact that its kind has, or has one of the wrong type"
-            if wrong:
+            if wrong and wrong not in found:
                 found.append(wrong)
-        return list(dict.fromkeys(found))
+        return found

@@ -1,0 +1,137 @@
+"""log:5: what it costs to verify a log of a million events, against a raw SHA-256 of the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+from audit.merkle.checkpoint import Checkpoint
+from audit.merkle.export import ExportWriter
+from audit.merkle.tiles import decode_bundle
+from client.audit.prove import Prover
+from client.audit.source import Folder
+from tests.benchmarks.registry import Bar, bars
+from tests.client import synthetic
+
+ROOT = Path(__file__).resolve().parents[2]
+EVENTS = 1_000_000
+EPISODES = 750
+"""Held-out episodes of a submission, so that most events are attempts, as in life."""
+EVERY = 5_000
+"""Entries between two checkpoints."""
+PROOFS, STRICT, MILLISECONDS, MEGABYTES = 6.0, 40.0, 1.0, 300.0
+PAIRS = 3
+SAMPLE = 500
+SEED = 20261130
+
+
+@bars.measure("log:5")
+def log_verify() -> list[Bar]:
+    """Raw hashing and --proofs in turn, three times; --strict once between two raw ones; proofs in this process."""
+    with tempfile.TemporaryDirectory(prefix="bench-log-") as folder:
+        place = Path(folder) / "export"
+        key = _write(place)
+        ratios, peaks = [], []
+        for _ in range(PAIRS):
+            raw = _raw(place)
+            seconds, peak = _verify(place, key)
+            ratios.append(seconds / raw)
+            peaks.append(peak)
+        before = _raw(place)
+        seconds, peak = _verify(place, key, "--strict")
+        strict = seconds / ((before + _raw(place)) / 2)
+        proof = _proof(place)
+    return [
+        Bar("verify_proofs", figure=median(ratios), at_most=PROOFS, unit="x"),
+        Bar("verify_strict", figure=strict, at_most=STRICT, unit="x"),
+        Bar("proof", figure=proof, at_most=MILLISECONDS, unit="ms"),
+        Bar("verifier_memory", figure=max([*peaks, peak]), at_most=MEGABYTES, unit="MB"),
+    ]
+
+
+def _events() -> Iterator[bytes]:
+    submissions = EVENTS // EPISODES + 1
+    history = synthetic.history(SEED, submissions=submissions * 2, episodes=EPISODES)
+    for _ in range(EVENTS):
+        yield next(history)
+
+
+def _write(place: Path) -> str:
+    """The export of a million events; the key's verifier text."""
+    signer = synthetic.signer()
+    writer = ExportWriter(place, synthetic.ORIGIN)
+    notes = []
+    for entry in _events():
+        writer.add(entry)
+        if writer.size % EVERY == 0:
+            notes.append(signer.sign(Checkpoint(signer.name, writer.size, writer.root()).body()))
+    writer.finish(checkpoints=notes, keys=[signer.vkey], made_at="2026-11-30T08:00:00.000000Z")
+    return signer.vkey
+
+
+def _raw(place: Path) -> float:
+    """Seconds to hash the entries' bytes, all of them in memory already, in one stream bundle by bundle."""
+    spent = 0.0
+    digest = hashlib.sha256()
+    for path in sorted((place / "entries").rglob("*")):
+        if path.is_file():
+            data = b"".join(entry for entry in decode_bundle(path.read_bytes()) if entry)
+            begin = time.perf_counter()
+            digest.update(data)
+            spent += time.perf_counter() - begin
+    return spent
+
+
+def _verify(place: Path, key: str, *more: str) -> tuple[float, float]:
+    """Seconds of the command from start to end, and the most memory of all its processes together, in MB."""
+    command = [sys.executable, "-m", "client.audit", "verify", str(place), "--key", key, *more]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    peak = [0.0]
+    watcher = threading.Thread(target=_watch, args=(process.pid, peak))
+    watcher.start()
+    out, _ = process.communicate()
+    seconds = time.perf_counter() - begin
+    watcher.join()
+    assert process.returncode == 0, out
+    assert f"{EVENTS} entries" in out
+    return seconds, peak[0]
+
+
+def _watch(pid: int, peak: list[float]) -> None:
+    """Every tenth of a second the memory of the process and its helpers; shared pages count once for each."""
+    while True:
+        try:
+            main = psutil.Process(pid)
+            if main.status() == psutil.STATUS_ZOMBIE:
+                return
+            family = [main, *main.children(recursive=True)]
+            peak[0] = max(peak[0], sum(one.memory_info().rss for one in family) / 1e6)
+        except psutil.NoSuchProcess:
+            if not psutil.pid_exists(pid):
+                return
+        time.sleep(0.1)
+
+
+def _proof(place: Path) -> float:
+    """Milliseconds for a proof at a random place, the median; half of all lie in a tile not yet seen."""
+    prover = Prover(Folder(place))
+    chosen = random.Random(SEED).sample(range(prover.size), SAMPLE)
+    spent = []
+    for index in chosen:
+        begin = time.perf_counter()
+        prover.prove(index)
+        spent.append(1000 * (time.perf_counter() - begin))
+    return median(spent)
