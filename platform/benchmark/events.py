@@ -28,6 +28,8 @@ class TaskSetFrozen(Event):
     label: str
     digest: str
     tasks: int
+    assets_root: str
+    """The salted root over the digests of each task's parts (benchmark.commitments)."""
 
 
 class TaskSetOpened(Event):

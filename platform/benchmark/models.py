@@ -54,6 +54,21 @@ class TaskSetVersion(models.Model):
         return self.state == self.State.FROZEN
 
 
+class AssetCommitment(models.Model):
+    """What a frozen version consists of, under one salted root, which the event of freezing names.
+
+    The salts come from `wrapped_secret`, wrapped under the key of the sealed workers; see benchmark.commitments.
+    """
+
+    version = models.OneToOneField(
+        TaskSetVersion, primary_key=True, on_delete=models.PROTECT, related_name="asset_commitment"
+    )
+    root = models.CharField(max_length=64)
+    tasks = models.PositiveIntegerField()
+    wrapped_secret = models.BinaryField()
+    made_at = models.DateTimeField()
+
+
 class AssetPack(models.Model):
     """Task assets travel in packs: one sealed object holds those of many tasks, so a worker fetches few objects."""
 

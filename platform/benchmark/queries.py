@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
+from benchmark import commitments
 from benchmark.keys import open_pack
 from benchmark.models import AssetPack, Domain, Group, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.packs import DERIVED_RULES, split
@@ -83,6 +84,8 @@ def verify(version: TaskSetVersion, progress: Callable[[int, int], None] | None 
                 progress(at, len(rows))
     if version.is_frozen and content_digest(version) != version.digest:
         complaints.append(f"version {version.label}: its digest differs from that of its tasks")
+    if version.is_frozen and not commitments.holds(version):
+        complaints.append(f"version {version.label}: its tasks lead to another root than the one committed")
     return complaints
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Actor
-from benchmark import events
+from benchmark import commitments, events
 from benchmark.keys import pack_key
 from benchmark.models import AssetPack, Group, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.packs import DERIVED_RULES, PREFIXES, packs_of
@@ -196,8 +196,17 @@ def freeze(label: str, *, by: Actor) -> TaskSetVersion:
         version.composition = composition(version)
         version.state = TaskSetVersion.State.FROZEN
         version.save()
-        tasks = TaskRevision.objects.filter(version=version).count()
-        log.append(events.TaskSetFrozen(subject=version.id, label=label, digest=found, tasks=tasks), by=by)
+        commitment = commitments.commit(version)
+        log.append(
+            events.TaskSetFrozen(
+                subject=version.id,
+                label=label,
+                digest=found,
+                tasks=commitment.tasks,
+                assets_root=commitment.root,
+            ),
+            by=by,
+        )
     return version
 
 
