@@ -57,7 +57,7 @@ def test_number_of_vectors():
 class TestTreeOfRfc6962:
     """Section 2.1.3: seven leaves d0 to d6, inner nodes named as there."""
 
-    LEAVES = [tree.leaf_hash(f"d{number}".encode()) for number in range(7)]
+    LEAVES = tuple(tree.leaf_hash(f"d{number}".encode()) for number in range(7))
     A, B, C, D, E, F, J = LEAVES
     G, H, I = tree.node_hash(A, B), tree.node_hash(C, D), tree.node_hash(E, F)  # noqa: E741
     K, L = tree.node_hash(G, H), tree.node_hash(I, J)

@@ -1,0 +1,199 @@
+"""The rules across events: each finds what it is for, names the entry, and is silent where it cannot know."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit.events import Event
+from client.audit.rules import Judge, Seen, load
+from client.audit.rules.base import known_kinds
+from client.audit.rules.submissions import MOVES
+from submissions.policies import states
+from tests.client import synthetic
+
+
+def judged(entries, withheld=()):
+    """(position, what) of everything the rules say of a history."""
+    judge, last, found = Judge(), -1, []
+    for position, entry in enumerate(entries):
+        if position in withheld:
+            last = position
+            continue
+        body = json.loads(entry)
+        event = Seen(position, body["kind"], body["subject"]["id"], body["outcome"], body["data"], last)
+        found += [(position, wrong) for wrong in judge.see(event)]
+    return found
+
+
+def history(seed=5):
+    return list(synthetic.history(seed, submissions=6, episodes=10))
+
+
+def where(entries, kind, nth=0, **data):
+    """The position of the nth event of a kind with these facts."""
+    found = [
+        position
+        for position, entry in enumerate(entries)
+        if (body := json.loads(entry))["kind"] == kind and data.items() <= body["data"].items()
+    ]
+    return found[nth]
+
+
+def altered(entry, **data):
+    body = json.loads(entry)
+    body["data"].update(data)
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def test_every_kind_the_platform_declares_is_known():
+    """Who adds a kind of event adds its rule to client/audit/rules, or declares it there as one without."""
+    assert set(Event.registry) - known_kinds(load()) == set()
+
+
+def test_the_table_of_moves_is_the_platforms():
+    assert {state: set(to) for state, to in MOVES.items()} == {
+        state: set(to) for state, to in states.MOVES.items()
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_history_without_fault(seed):
+    assert judged(history(seed)) == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 3), st.data())
+def test_no_false_alarm_whatever_is_withheld(seed, data):
+    entries = history(seed)
+    density = data.draw(st.sampled_from([0.02, 0.3, 0.9]))
+    chosen = data.draw(st.randoms(use_true_random=False))
+    withheld = {position for position in range(len(entries)) if chosen.random() < density}
+    assert judged(entries, withheld) == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 3), st.data())
+def test_no_false_alarm_on_a_disclosed_range(seed, data):
+    entries = history(seed)
+    first = data.draw(st.integers(0, len(entries)))
+    last = data.draw(st.integers(first, len(entries)))
+    assert judged(entries, {*range(first), *range(last, len(entries))}) == []
+
+
+DROPPED = [
+    ("upload.opened", {}, "names the upload"),
+    ("upload.ended", {}, "but it is open"),
+    ("submission.admitted", {}, "names the submission"),
+    ("slot.reserved", {}, "was never reserved"),
+    ("slot.consumed", {}, "no use of the quota"),
+    ("run.created", {"run_kind": "held_out"}, "not created"),
+    ("run.executed", {}, "but it is created"),
+    ("run.ended", {"missing": 1}, "is reopened, but it is executed"),
+    ("run.reopened", {}, "its run is ended"),
+    ("result.released", {}, "read before it was released"),
+    ("harness.version_registered", {}, "names the harness version"),
+    ("task_set.admitted", {}, "did not pass admission"),
+    ("task_set.frozen", {}, "not frozen"),
+    ("task_set.opened", {}, "not open"),
+    ("release_policy.set", {}, "names the release policy"),
+    ("organisation.created", {}, "names the organisation"),
+    ("token.issued", {}, "names the token"),
+    ("submission.moved", {"before": "checking", "after": "preflight"}, "but it is checking"),
+    ("submission.moved", {"before": "queued"}, "did not start to run"),
+]
+
+
+@pytest.mark.parametrize(("kind", "data", "what"), DROPPED, ids=[f"{row[0]}-{row[2]}" for row in DROPPED])
+def test_an_event_that_never_was(kind, data, what):
+    entries = history()
+    found = judged([*entries[: (at := where(entries, kind, **data))], *entries[at + 1 :]])
+    assert any(what in wrong for _, wrong in found), found
+    assert min(position for position, _ in found) >= at
+
+
+TWICE = [
+    *("task_set.frozen", "task_set.opened", "upload.ended", "submission.admitted", "slot.reserved"),
+    *("slot.consumed", "slot.refunded", "run.created", "run.executed", "run.ended", "attempt.ended"),
+    *("result.released", "token.revoked", "submission.moved", "release_policy.set", "harness.registered"),
+]
+
+
+@pytest.mark.parametrize("kind", TWICE)
+def test_an_event_that_happens_twice(kind):
+    entries = history()
+    at = where(entries, kind)
+    found = judged([*entries[: at + 1], entries[at], *entries[at + 1 :]])
+    assert found
+    assert found[0][0] == at + 1
+
+
+WRONG = [
+    ("submission.moved", {"before": "grading"}, {"after": "queued"}, "no legal move"),
+    ("submission.moved", {"before": "queued"}, {"before": "created"}, "but it is queued"),
+    ("upload.ended", {}, {"sha256": "0" * 64}, "another package"),
+    ("result.released", {}, {"values": {"finance": {"value": 101, "h": 5}}}, "0 to 100"),
+    ("result.released", {}, {"values": {"finance": {"value": 50}}}, "0 to 100"),
+    ("result.released", {}, {"coverage": "1.01"}, "no coverage"),
+    ("result.released", {}, {"policy": "somebody's"}, "names the release policy"),
+    ("slot.consumed", {}, {"submission": "another"}, "another submission"),
+    ("task_set.frozen", {}, {"digest": "0" * 64}, "did not pass admission"),
+    ("run.created", {"run_kind": "held_out"}, {"package": "0" * 64}, "no use of the quota"),
+    ("run.created", {"run_kind": "held_out"}, {"episodes": 5}, "more first attempts"),
+    ("run.created", {"run_kind": "held_out"}, {"episodes": 50}, "fewer attempts"),
+    ("run.reopened", {}, {"episodes": 7}, "another number of episodes"),
+    ("attempt.ended", {"number": 1}, {"number": 0}, "has the number 0"),
+    ("attempt.ended", {"number": 1}, {"number": 3}, "before enough have ended"),
+    ("attempt.ended", {"number": 1}, {"number": "1"}, "lacks a fact"),
+    ("submission.admitted", {}, {"task_set": "2025.2"}, "not open"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "change", "what"), WRONG, ids=[f"{row[0]}-{row[3]}" for row in WRONG]
+)
+def test_an_event_with_another_fact(kind, data, change, what):
+    entries = history()
+    at = where(entries, kind, **data)
+    found = judged([*entries[:at], altered(entries[at], **change), *entries[at + 1 :]])
+    assert any(what in wrong for _, wrong in found), found
+
+
+def test_an_attempt_after_its_run_ended():
+    entries = history()
+    attempt, ended = where(entries, "attempt.ended"), where(entries, "run.ended")
+    moved = [*entries[:attempt], *entries[attempt + 1 : ended + 1], entries[attempt], *entries[ended + 1 :]]
+    assert [position for position, wrong in judged(moved) if "its run is ended" in wrong] == [ended]
+
+
+def test_a_release_before_its_run_ended():
+    entries = history()
+    released, ended = where(entries, "result.released"), where(entries, "run.ended", 2)
+    moved = [*entries[:ended], entries[released], *entries[ended:released], *entries[released + 1 :]]
+    found = [(position, wrong) for position, wrong in judged(moved) if "before its run has ended" in wrong]
+    assert [position for position, _ in found] == [ended]
+
+
+def test_a_paused_submission_goes_back_where_it_came_from():
+    write = synthetic.Scribe(3)
+    entries = history()
+    at = where(entries, "submission.moved", before="queued")
+    name = json.loads(entries[at])["subject"]["id"]
+    pause = synthetic.move(write, name, "queued", "paused", "upstream_down")
+    back = synthetic.move(write, name, "paused", "queued", "upstream_back")
+    astray = synthetic.move(write, name, "paused", "running", "upstream_back")
+    assert judged([*entries[:at], pause, back, *entries[at:]]) == []
+    found = judged([*entries[:at], pause, astray, *entries[at + 1 :]])
+    assert (at + 1, f"the submission {name} was paused from queued and resumes as running") in found
+
+
+def test_two_submissions_of_one_upload():
+    entries = history()
+    first, second = where(entries, "submission.admitted"), where(entries, "submission.admitted", 1)
+    facts = json.loads(entries[first])["data"]
+    changed = altered(entries[second], upload=facts["upload"], package_digest=facts["package_digest"])
+    found = judged([*entries[:second], changed, *entries[second + 1 :]])
+    assert any(position == second and "second submission" in wrong for position, wrong in found)
