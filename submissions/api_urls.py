@@ -23,6 +23,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SUBMISSION}/cancel", submissions.SubmissionCancel.as_view(), name="api-submission-cancel"),
     path(f"{SUBMISSION}/choice", submissions.SubmissionChoice.as_view(), name="api-submission-choice"),
     path(f"{SUBMISSION}/preflight", submissions.SubmissionPreflight.as_view(), name="api-preflight"),
+    path(f"{SUBMISSION}/receipt", submissions.SubmissionReceipt.as_view(), name="api-receipt"),
     path("quota", published.Quota.as_view(), name="api-quota"),
     path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
     path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),

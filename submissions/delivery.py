@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 View = TypeVar("View", bound=Callable[..., Any])
 
-KINDS = frozenset({"submission", "preflight", "result", "quota"})
+KINDS = frozenset({"submission", "preflight", "result", "quota", "receipt"})
 """What a view may deliver: coarse state, public-task results, domain aggregates, quota statements."""
 
 

@@ -19,6 +19,7 @@ urlpatterns = [
     path("v/submissions/<uuid:submission>/cancel/", submission.cancel, name="cancel"),
     path("v/submissions/<uuid:submission>/choice/", submission.choice, name="choice"),
     path("v/submissions/<uuid:submission>/consent/", submission.consent, name="consent"),
+    path("v/submissions/<uuid:submission>/receipt/", submission.receipt, name="receipt"),
     path("v/submissions/<uuid:submission>/preflight/", submission.preflight, name="preflight"),
     path(
         "v/submissions/<uuid:submission>/preflight/<slug:task>/<int:index>/",

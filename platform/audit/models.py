@@ -123,3 +123,31 @@ class Cosignature(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["checkpoint", "witness"], name="audit_cosignature_once")
         ]
+
+
+class ReadTally(models.Model):
+    """What one actor has read of one thing lately: how often unchanged, in the window that began at `begins_at`.
+
+    The count becomes an event when its window is over. Only these rows of the log are ever updated.
+    """
+
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.CharField(max_length=64)
+    organisation_id = models.CharField(max_length=64, blank=True)
+    channel = models.CharField(max_length=16)
+    surface = models.CharField(max_length=64)
+    subject_type = models.CharField(max_length=32)
+    subject_id = models.CharField(max_length=64, blank=True)
+    begins_at = models.DateTimeField()
+    count = models.PositiveIntegerField()
+    representation = models.BinaryField()
+    """SHA-256 of the last one sent, 32 bytes; empty for refused reads."""
+
+    class Meta:
+        db_table = "audit_read_tally"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["actor_id", "organisation_id", "surface", "subject_type", "subject_id"],
+                name="audit_read_tally_once",
+            )
+        ]

@@ -182,7 +182,7 @@ class SubmissionDetailOut(SubmissionOut):
 
     def get_links(self, submission: Submission) -> dict[str, str]:
         base = self.get_url(submission)
-        return {"preflight": f"{base}/preflight", "result": f"{base}/result", "cancel": f"{base}/cancel"}
+        return {name: f"{base}/{name}" for name in ("preflight", "result", "receipt", "cancel")}
 
 
 class PreflightRunOut(serializers.Serializer[Any]):
@@ -224,6 +224,18 @@ class ReceiptOut(serializers.Serializer[Any]):
     card_digest = serializers.CharField()
     admitted_at = serializers.DateTimeField()
     quota = serializers.JSONField()
+
+
+class TransparencyReceiptOut(serializers.Serializer[Any]):
+    """A file for `lgbench-audit verify`. Each proof is a C2SP tlog-proof that carries its entry."""
+
+    schema = serializers.CharField()
+    submission = serializers.UUIDField()
+    log = serializers.CharField(
+        help_text="The log's verifier key. Take the key that you trust from elsewhere."
+    )
+    admission = serializers.CharField()
+    release = serializers.CharField(required=False, help_text="Once the result is released.")
 
 
 class ProblemOut(serializers.Serializer[Any]):

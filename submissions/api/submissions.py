@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -21,10 +22,12 @@ from submissions.api.serializers import (
     SubmissionDetailOut,
     SubmissionIn,
     SubmissionOut,
+    TransparencyReceiptOut,
 )
 from submissions.delivery import delivers
 from submissions.models import Submission
 from submissions.queries import Order
+from submissions.receipts import receipt_file, receipt_of
 
 
 class ListIn(StrictSerializer):
@@ -104,6 +107,15 @@ class SubmissionChoice(_One):
         submission = self.submission(submission_id)
         services.choose(submission.id, self.read(ChoiceIn)["choice"], by=self.caller.actor)
         return self.shown(submission_id)
+
+
+@delivers("receipt")
+class SubmissionReceipt(_One):
+    """Proofs that the admission, and later the release, are in the transparency log. Checked offline."""
+
+    @extend_schema(responses=problems({200: TransparencyReceiptOut}))
+    def get(self, request: Request, submission_id: UUID) -> HttpResponse:
+        return receipt_file(receipt_of(self.submission(submission_id)))
 
 
 @delivers("preflight")

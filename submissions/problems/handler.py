@@ -17,7 +17,7 @@ from rest_framework.views import set_rollback
 
 from config import clock
 from submissions.problems.codes import Code
-from submissions.problems.refusal import FieldError, Refusal, Refused
+from submissions.problems.refusal import SOON, FieldError, Refusal, Refused
 
 logger = logging.getLogger(__name__)
 
@@ -143,6 +143,8 @@ def _headers(exception: Exception, refusal: Refusal) -> dict[str, str]:
 
 def _retry_after(refusal: Refusal) -> dict[str, str]:
     """Whole seconds until it is allowed, at least 1, so that waiting that long succeeds."""
+    if refusal.code in SOON:
+        return {"Retry-After": str(SOON[refusal.code])}
     if refusal.status != 429 or refusal.next_allowed_at is None:
         return {}
     seconds = (refusal.next_allowed_at - clock.now()).total_seconds()

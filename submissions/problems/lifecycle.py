@@ -45,6 +45,13 @@ ENDS: list[Row] = [
         _("Read the submission until its state is complete or incomplete, then ask again."),
     ),
     _says(
+        Code.RECEIPT_NOT_READY,
+        Fault.PLATFORM,
+        _("The receipt is not ready yet"),
+        _("The admission is on record but not yet in a signed state of the log. That takes a few seconds."),
+        _("Ask again in a few seconds."),
+    ),
+    _says(
         Code.PREFLIGHT_CRASHED,
         Fault.HARNESS,
         _("Preflight failed"),
@@ -192,5 +199,5 @@ REFUSED: list[Row] = [
 
 ROWS: list[Row] = [*PASSED, *ENDS, *REFUSED]
 
-EVENTS = frozenset(row[0] for row in (*PASSED, *ENDS)) - {Code.RESULT_NOT_RELEASED}
+EVENTS = frozenset(row[0] for row in (*PASSED, *ENDS)) - {Code.RESULT_NOT_RELEASED, Code.RECEIPT_NOT_READY}
 """Codes that say what happened to a submission; they refuse no request, so their status means nothing."""

@@ -10,6 +10,9 @@ from enum import StrEnum
 from submissions.problems.catalogue import Entry, entry
 from submissions.problems.codes import Code
 
+SOON = {Code.RECEIPT_NOT_READY: 5, Code.READ_NOT_RECORDED: 5}
+"""Seconds after which what is refused for the moment may well be given."""
+
 
 class NoDate(StrEnum):
     """Why there is no instant from which it would be allowed."""

@@ -102,6 +102,14 @@ ROWS: list[Row] = [
         _AGAIN,
     ),
     (
+        Code.READ_NOT_RECORDED,
+        503,
+        Fault.PLATFORM,
+        _("Not delivered, because it could not be recorded"),
+        _("Reading this is recorded in the transparency log first. That failed, so nothing was delivered."),
+        _("Ask again in a few seconds."),
+    ),
+    (
         Code.IDEMPOTENCY_KEY_REQUIRED,
         400,
         Fault.REQUEST,

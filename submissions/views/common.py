@@ -13,6 +13,7 @@ from accounts.services import actor_for
 from accounts.views import membership_in, signed_in
 from audit.events import Actor
 from submissions.problems import Refusal
+from submissions.problems.refusal import SOON
 
 
 def actor(request: HttpRequest) -> Actor:
@@ -29,4 +30,7 @@ def refused_page(
     request: HttpRequest, template: str, context: Mapping[str, Any], refusal: Refusal
 ) -> HttpResponse:
     """The same page again with the refusal above it, under the refusal's HTTP status."""
-    return render(request, template, {**context, "problem": refusal}, status=refusal.status)
+    answer = render(request, template, {**context, "problem": refusal}, status=refusal.status)
+    if refusal.code in SOON:
+        answer["Retry-After"] = str(SOON[refusal.code])
+    return answer

@@ -23,6 +23,7 @@ from submissions.models import Submission
 from submissions.policies.states import ENDS
 from submissions.problems import Refused
 from submissions.queries import Moment, PreflightRun
+from submissions.receipts import receipt_file, receipt_of
 from submissions.views.common import actor, refused_page
 from submissions.views.scores import explained
 
@@ -178,6 +179,18 @@ def consent(request: HttpRequest, submission: UUID) -> HttpResponse:
     except Refused as refused:
         return refused_page(request, "submissions/submission.html", page_of(found), refused.refusal)
     return redirect("submissions:submission", found.id)
+
+
+@require_safe
+@member_page
+@delivers("receipt")
+def receipt(request: HttpRequest, submission: UUID) -> HttpResponse:
+    """The receipt as a file; the submission's page with the reason where it is not ready yet."""
+    found = queries.submission_of(membership_in(request).organisation, submission)
+    try:
+        return receipt_file(receipt_of(found))
+    except Refused as refused:
+        return refused_page(request, "submissions/submission.html", page_of(found), refused.refusal)
 
 
 @require_safe

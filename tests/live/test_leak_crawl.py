@@ -104,9 +104,10 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "api-submission-choice",
         "api-preflight",
         "api-result",
+        "api-receipt",
     ):
         one_each[name] = ("submission_id", submissions)
-    for name in ("submission", "result", "cancel", "choice", "consent", "preflight"):
+    for name in ("submission", "result", "cancel", "choice", "consent", "preflight", "receipt"):
         one_each[name] = ("submission", submissions)
     found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
     found["log-checkpoint-of"] = [{"size": "1"}, {"size": "9" * 25}]

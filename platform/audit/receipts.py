@@ -1,0 +1,48 @@
+"""Proofs for receipts: that one event about a submission is in the log, as a text that is checked offline.
+
+The proof is against the first checkpoint that covers the event. That one never changes, so that whoever asks again
+and again learns the size of the log at the event and never how it grows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from audit import queries
+from audit.merkle.proof import Proof
+from audit.models import LogKey
+
+
+class Proven(NamedTuple):
+    """`text` is a tlog-proof (C2SP) that carries its entry; `vkey` the key of the log that signs such checkpoints."""
+
+    text: str
+    vkey: str
+
+
+def proof_of(kind: str, submission_id: UUID) -> Proven | None:
+    """The proof of the event of `kind` about that submission; None until it is in a signed tree, or there is none.
+
+    Whether the caller may see it is the caller's business. The database gives out two kinds only:
+    `submission.admitted` and `result.released`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT place, entry FROM audit_receipt_entry(%s, %s)", [kind, str(submission_id)])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    position, entry = int(row[0]), bytes(row[1])
+    try:
+        checkpoint = queries.first_covering(position)
+    except queries.NotInLog:
+        return None
+    path = tuple(queries.inclusion(position, checkpoint.size))
+    return Proven(Proof(position, path, checkpoint.note, entry).format(), _key_at(checkpoint.size))
+
+
+def _key_at(size: int) -> str:
+    found = LogKey.objects.filter(since_size__lte=size).order_by("since_size").last()
+    return found.vkey if found else ""
