@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
 from audit.events import Event
 
 
 class ReleasePolicySet(Event):
     kind: ClassVar[str] = "release_policy.set"
     subject_type: ClassVar[str] = "release_policy"
+    sentence = _("{actor} set the release policy {subject} of {task_set}: {rule}, grid of {grid_points}.")
     task_set: str
     profile: str
     rule: str
@@ -23,9 +26,17 @@ class ResultReleased(Event):
 
     kind: ClassVar[str] = "result.released"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} released the result of the submission {subject} under the policy {policy}.")
     policy: str
+    policy_row: str
+    """SHA-256 of the policy row's canonical form, half widths included."""
     values: dict[str, dict[str, int]]
+    bounds: dict[str, dict[str, int]] | None = None
+    """By domain, where the result is incomplete."""
     coverage: str
+    runs: int
+    runs_root: str
+    """The salted root over all runs behind the values (governance.commitments)."""
 
 
 class ResultRead(Event):
@@ -33,5 +44,6 @@ class ResultRead(Event):
 
     kind: ClassVar[str] = "result.read"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} was given the result of the submission {subject} ({surface}).")
     representation: str
     surface: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
 from audit.events import Event
 
 
@@ -11,6 +13,7 @@ class HarnessRegistered(Event):
     kind: ClassVar[str] = "harness.registered"
     version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "harness"
+    sentence = _("{actor} registered the harness {subject}; relation: {relation}.")
     name: str
     """Concealed."""
     relation: str
@@ -20,6 +23,7 @@ class HarnessVersionRegistered(Event):
     kind: ClassVar[str] = "harness.version_registered"
     version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "harness_version"
+    sentence = _("{actor} registered the version {subject} of the harness {harness}.")
     harness: str
     harness_version: str
     """Concealed."""
@@ -30,6 +34,7 @@ class HarnessVersionRegistered(Event):
 class UploadOpened(Event):
     kind: ClassVar[str] = "upload.opened"
     subject_type: ClassVar[str] = "upload"
+    sentence = _("{actor} opened the upload {subject} for the version {harness_version}.")
     harness_version: str
     sha256: str | None = None
     size: int | None = None
@@ -40,11 +45,13 @@ class UploadVerifying(Event):
 
     kind: ClassVar[str] = "upload.verifying"
     subject_type: ClassVar[str] = "upload"
+    sentence = _("The bytes of the upload {subject} are being checked.")
 
 
 class UploadUsed(Event):
     kind: ClassVar[str] = "upload.used"
     subject_type: ClassVar[str] = "upload"
+    sentence = _("The upload {subject} was used by the submission {submission}.")
     submission: str
 
 
@@ -53,6 +60,7 @@ class UploadEnded(Event):
 
     kind: ClassVar[str] = "upload.ended"
     subject_type: ClassVar[str] = "upload"
+    sentence = _("The upload {subject} ended: {outcome}.")
     cause: str | None = None
     sha256: str | None = None
     size: int | None = None
@@ -61,11 +69,13 @@ class UploadEnded(Event):
 class UploadRemoved(Event):
     kind: ClassVar[str] = "upload.removed_from_quarantine"
     subject_type: ClassVar[str] = "upload"
+    sentence = _("The bytes of the upload {subject} left quarantine ({outcome}).")
 
 
 class QuotaPolicySet(Event):
     kind: ClassVar[str] = "quota.policy_set"
     subject_type: ClassVar[str] = "task_set"
+    sentence = _("{actor} set quota rules of the task set {subject} ({profile}), in force from {valid_from}.")
     profile: str
     rules: dict[str, int]
     valid_from: str
@@ -74,11 +84,13 @@ class QuotaPolicySet(Event):
 class TaskSetClosed(Event):
     kind: ClassVar[str] = "task_set.closed"
     subject_type: ClassVar[str] = "task_set"
+    sentence = _("{actor} closed the task set {subject} for submissions.")
 
 
 class AdmissionStopped(Event):
     kind: ClassVar[str] = "quota.admission_stopped"
     subject_type: ClassVar[str] = "task_set"
+    sentence = _("{actor} stopped admissions to the task set {subject}: {cause}.")
     cause: str
     lineage: str | None = None
     until: str | None = None
@@ -87,6 +99,7 @@ class AdmissionStopped(Event):
 class AdmissionStopLifted(Event):
     kind: ClassVar[str] = "quota.admission_stop_lifted"
     subject_type: ClassVar[str] = "task_set"
+    sentence = _("{actor} lifted a stop of admissions to the task set {subject}.")
     cause: str
     lineage: str | None = None
 
@@ -94,6 +107,9 @@ class AdmissionStopLifted(Event):
 class SubmissionAdmitted(Event):
     kind: ClassVar[str] = "submission.admitted"
     subject_type: ClassVar[str] = "submission"
+    sentence = _(
+        "{actor} was admitted with the submission {subject} of the version {harness_version} to {task_set}."
+    )
     harness_version: str
     task_set: str
     package_digest: str
@@ -107,6 +123,7 @@ class SubmissionAdmitted(Event):
 class SubmissionMoved(Event):
     kind: ClassVar[str] = "submission.moved"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} moved the submission {subject} from {before} to {after}: {cause}.")
     before: str
     after: str
     cause: str
@@ -115,12 +132,14 @@ class SubmissionMoved(Event):
 class SubmissionAnsweredByEarlier(Event):
     kind: ClassVar[str] = "submission.answered_by_earlier"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} sent a package again and was answered with the earlier submission {subject}.")
     upload: str
 
 
 class SlotReserved(Event):
     kind: ClassVar[str] = "slot.reserved"
     subject_type: ClassVar[str] = "slot"
+    sentence = _("The submission {submission} reserved the slot {subject} on {task_set}.")
     submission: str
     task_set: str
     line: str
@@ -130,6 +149,7 @@ class SlotReserved(Event):
 class SlotConsumed(Event):
     kind: ClassVar[str] = "slot.consumed"
     subject_type: ClassVar[str] = "slot"
+    sentence = _("The submission {submission} used the slot {subject}: {cause}.")
     submission: str
     cause: str
 
@@ -138,6 +158,7 @@ class SlotRefunded(Event):
     kind: ClassVar[str] = "slot.refunded"
     version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "slot"
+    sentence = _("{actor} returned the slot {subject} of the submission {submission}: {cause}.")
     submission: str
     cause: str
     reason: str | None = None
@@ -147,6 +168,7 @@ class SlotRefunded(Event):
 class CooldownLifted(Event):
     kind: ClassVar[str] = "cooldown.lifted"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} lifted the cooldown of the submission {subject}: {cause}.")
     cause: str
 
 
@@ -155,12 +177,14 @@ class CanaryStarted(Event):
 
     kind: ClassVar[str] = "submission.canary_started"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} started a canary run for the submission {subject}.")
     run: str
 
 
 class RunsRepeated(Event):
     kind: ClassVar[str] = "submission.lost_runs_repeated"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} repeats {count} lost runs of the submission {subject}, round {round}.")
     count: int
     round: int
 
@@ -168,4 +192,5 @@ class RunsRepeated(Event):
 class PublicationConsentChanged(Event):
     kind: ClassVar[str] = "submission.publication_consent_changed"
     subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} changed the consent to publish the submission {subject} to {consent}.")
     consent: int

@@ -150,9 +150,10 @@ def _point_settings_to(found: real.Servers) -> None:
     from django.db import connections
 
     from config.celery import app
-    from config.connection import celery_broker, django_database
+    from config.connection import auditor_database, celery_broker, django_database
 
     connections.settings["default"].update(django_database(found.url("test"), max_age=0))
+    connections.settings["auditor"].update(auditor_database(found.url("auditor")))
     settings.STATE_DIR = found.state_dir
     settings.REDIS_URL = found.redis_url
     caches.settings["default"]["LOCATION"] = found.redis_url

@@ -14,7 +14,8 @@ from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 
-from accounts.models import Membership
+from accounts.auditors import term_of
+from accounts.models import AuditorTerm, Membership
 from accounts.queries import membership_of
 
 View = Callable[..., HttpResponse]
@@ -25,6 +26,12 @@ class MemberRequest(HttpRequest):
     """A request whose person is a member of an organisation; for type checkers only."""
 
     membership: Membership
+
+
+class AuditorRequest(HttpRequest):
+    """A request whose person is an auditor; for type checkers only."""
+
+    term: AuditorTerm
 
 
 def never_cached(response: HttpResponse) -> HttpResponse:
@@ -80,6 +87,27 @@ def staff_page(view: View) -> View:
             return stopped
         if not getattr(request.user, "is_staff", False):
             raise Http404
+        return never_cached(view(request, *args, **kwargs))
+
+    return guarded
+
+
+def auditor_page(view: View) -> View:
+    """For auditors within their term, in the console's own process only; sets `request.term`.
+
+    There, and not where vendors are served, because only there is the database also open as the auditor's role.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if settings.LINGEE_ROLE not in CONSOLE_ROLES:
+            raise Http404
+        if stopped := _stopped(request):
+            return stopped
+        term = term_of(request.user)  # type: ignore[arg-type]
+        if term is None:
+            raise Http404
+        request.term = term  # type: ignore[attr-defined]
         return never_cached(view(request, *args, **kwargs))
 
     return guarded

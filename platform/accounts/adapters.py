@@ -12,6 +12,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import get_language
 
 from accounts import events, services
+from accounts.auditors import term_of
 from accounts.models import User
 from accounts.queries import membership_of
 from audit import log
@@ -52,8 +53,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         user = request.user
         if not isinstance(user, User):
             return reverse("leaderboard:overview")
-        if user.is_staff and (console := _console()):
+        if user.is_staff and (console := _page("console:submissions")):
             return console
+        if (explorer := _page("auditing:explorer")) and term_of(user):
+            return explorer
         return reverse("leaderboard:home" if membership_of(user) else "accounts:organisation")
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
@@ -61,8 +64,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return reverse("leaderboard:overview")
 
 
-def _console() -> str:
+def _page(name: str) -> str:
+    """The page's address; empty where this process does not serve it."""
     try:
-        return reverse("console:submissions")
+        return reverse(name)
     except NoReverseMatch:
         return ""

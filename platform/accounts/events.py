@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
 from audit.events import Event
 
 
 class UserCreated(Event):
     kind: ClassVar[str] = "account.created"
     subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} created the account {subject}.")
 
 
 class PasswordSet(Event):
     kind: ClassVar[str] = "account.password_set"
     subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} set a new password for the account {subject}.")
 
 
 class PasswordRehashed(Event):
@@ -22,6 +26,7 @@ class PasswordRehashed(Event):
 
     kind: ClassVar[str] = "account.password_rehashed"
     subject_type: ClassVar[str] = "account"
+    sentence = _("The password of the account {subject} was stored again under a stronger hash.")
 
 
 class EmailChanged(Event):
@@ -29,6 +34,7 @@ class EmailChanged(Event):
 
     kind: ClassVar[str] = "account.email_changed"
     subject_type: ClassVar[str] = "account"
+    sentence = _("The account {subject} has another primary address.")
 
 
 class NameSet(Event):
@@ -36,6 +42,7 @@ class NameSet(Event):
 
     kind: ClassVar[str] = "account.name_set"
     subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} set the name of the account {subject}.")
 
 
 class PersonErased(Event):
@@ -43,32 +50,38 @@ class PersonErased(Event):
 
     kind: ClassVar[str] = "person.erased"
     subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} erased the person behind {subject}.")
 
 
 class UserSuspended(Event):
     kind: ClassVar[str] = "account.suspended"
     subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} suspended the account {subject}.")
 
 
 class OrganisationCreated(Event):
     kind: ClassVar[str] = "organisation.created"
     subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} created the organisation {subject}.")
     lineage: str
 
 
 class OrganisationVerified(Event):
     kind: ClassVar[str] = "organisation.verified"
     subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} verified the organisation {subject}.")
 
 
 class OrganisationSuspended(Event):
     kind: ClassVar[str] = "organisation.suspended"
     subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} suspended the organisation {subject}.")
 
 
 class MemberAdded(Event):
     kind: ClassVar[str] = "organisation.member_added"
     subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} added {account} to the organisation {subject} as {role}.")
     account: str
     role: str
 
@@ -76,6 +89,7 @@ class MemberAdded(Event):
 class TokenIssued(Event):
     kind: ClassVar[str] = "token.issued"
     subject_type: ClassVar[str] = "token"
+    sentence = _("{actor} issued the token {subject}, valid until {expires}.")
     scopes: list[str]
     expires: str
 
@@ -83,3 +97,32 @@ class TokenIssued(Event):
 class TokenRevoked(Event):
     kind: ClassVar[str] = "token.revoked"
     subject_type: ClassVar[str] = "token"
+    sentence = _("{actor} revoked the token {subject}.")
+
+
+class AuditOrganisationMarked(Event):
+    """People of this organisation may be appointed as auditors."""
+
+    kind: ClassVar[str] = "organisation.marked_as_auditing"
+    subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} marked {subject} as an audit organisation.")
+
+
+class AuditorAppointed(Event):
+    """`scope` is concealed; `declaration` is the SHA-256 of the signed declaration of independence."""
+
+    kind: ClassVar[str] = "auditor.appointed"
+    subject_type: ClassVar[str] = "auditor_term"
+    sentence = _("{actor} appointed {account} of {organisation} as auditor from {begins} to {ends}.")
+    account: str
+    organisation: str
+    begins: str
+    ends: str
+    scope: str
+    declaration: str
+
+
+class AuditorEnded(Event):
+    kind: ClassVar[str] = "auditor.ended"
+    subject_type: ClassVar[str] = "auditor_term"
+    sentence = _("{actor} ended the auditor's term {subject}.")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 Channel = Literal["web", "api", "system", "command"]
 
@@ -40,6 +43,8 @@ class Event(BaseModel):
     kind: ClassVar[str]
     version: ClassVar[int] = 1
     subject_type: ClassVar[str]
+    sentence: ClassVar[StrOrPromise] = ""
+    """What happened, for people, with the names of facts in braces; `audit.wording` fills them in."""
     registry: ClassVar[dict[str, type[Event]]] = {}
 
     subject: uuid.UUID | str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
 from audit.events import Event
 
 
@@ -12,5 +14,6 @@ class WitnessRegistered(Event):
 
     kind: ClassVar[str] = "witness.registered"
     subject_type: ClassVar[str] = "witness"
+    sentence = _("{actor} registered the witness {name}.")
     name: str
     vkey: str

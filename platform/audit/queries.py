@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS
 
 from audit.merkle.note import add_line
 from audit.merkle.tiles import HEIGHT, WIDTH, TileReader, parse_path
@@ -73,19 +74,18 @@ def public_checkpoints(before: int | None, limit: int) -> list[Checkpoint]:
     return found
 
 
-def note_of(checkpoint: Checkpoint) -> str:
+def note_of(checkpoint: Checkpoint, *, using: str = DEFAULT_DB_ALIAS) -> str:
     """The signed note with the cosignatures that came in so far, oldest first."""
     note = checkpoint.note
-    for line in (
-        Cosignature.objects.filter(checkpoint=checkpoint).order_by("id").values_list("line", flat=True)
-    ):
+    lines = Cosignature.objects.using(using).filter(checkpoint=checkpoint).order_by("id")
+    for line in lines.values_list("line", flat=True):
         note = add_line(note, line)
     return note
 
 
-def verifier_keys() -> list[str]:
+def verifier_keys(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
     """Verifier keys of this log, oldest first."""
-    return list(LogKey.objects.order_by("since_size").values_list("vkey", flat=True))
+    return list(LogKey.objects.using(using).order_by("since_size").values_list("vkey", flat=True))
 
 
 def witnesses() -> list[Witness]:
@@ -93,21 +93,26 @@ def witnesses() -> list[Witness]:
     return list(Witness.objects.order_by("name"))
 
 
-def tile(level: int, number: int, width: int = WIDTH) -> bytes:
+def tile(level: int, number: int, width: int = WIDTH, *, using: str = DEFAULT_DB_ALIAS) -> bytes:
     """The first `width` hashes of a tile; whether the public may see them is the caller's business.
 
     Raises NotInLog where the log is not that large.
     """
     if width == WIDTH:
-        full = Tile.objects.filter(level=level, number=number).values_list("hashes", flat=True).first()
+        full = (
+            Tile.objects.using(using)
+            .filter(level=level, number=number)
+            .values_list("hashes", flat=True)
+            .first()
+        )
         rows = [] if full is None else [full]
     elif level == 0:
         begin = number * WIDTH
-        entries = Entry.objects.filter(position__gte=begin, position__lt=begin + width)
+        entries = Entry.objects.using(using).filter(position__gte=begin, position__lt=begin + width)
         rows = list(entries.order_by("position").values_list("leaf_hash", flat=True))
     else:
         begin = number * WIDTH
-        below = Tile.objects.filter(level=level - 1, number__gte=begin, number__lt=begin + width)
+        below = Tile.objects.using(using).filter(level=level - 1, number__gte=begin, number__lt=begin + width)
         rows = list(below.order_by("number").values_list("root", flat=True))
     data = b"".join(bytes(row) for row in rows)
     if len(data) != width * HASH_BYTES:
@@ -122,13 +127,13 @@ def public_tile(level: int, number: int, width: int) -> bytes:
     return tile(level, number, width)
 
 
-def reader(size: int) -> TileReader:
+def reader(size: int, *, using: str = DEFAULT_DB_ALIAS) -> TileReader:
     """Complete subtrees of the tree of the first `size` entries, for proofs."""
 
     def read(path: str) -> bytes:
         found = parse_path(path)
         assert found.level is not None, "proofs read tiles, never entries"
-        return tile(found.level, found.number, found.width)
+        return tile(found.level, found.number, found.width, using=using)
 
     return TileReader(read, size)
 
@@ -141,12 +146,12 @@ def consistency(old: int, new: int) -> list[bytes]:
     return consistency_proof(old, new, reader(new).subtree)
 
 
-def inclusion(position: int, size: int) -> list[bytes]:
+def inclusion(position: int, size: int, *, using: str = DEFAULT_DB_ALIAS) -> list[bytes]:
     """The audit path of an entry in the tree of the first `size` entries (RFC 6962, 2.1.1).
 
     Raises ValueError unless position < size, NotInLog where the log is not that large.
     """
-    return inclusion_proof(position, size, reader(size).subtree)
+    return inclusion_proof(position, size, reader(size, using=using).subtree)
 
 
 def position_of(event_id: int) -> int:
@@ -157,9 +162,9 @@ def position_of(event_id: int) -> int:
     return found
 
 
-def first_covering(position: int) -> Checkpoint:
+def first_covering(position: int, *, using: str = DEFAULT_DB_ALIAS) -> Checkpoint:
     """The smallest checkpoint, public or not, whose tree holds that entry. Raises NotInLog before it is signed."""
-    found = Checkpoint.objects.filter(size__gt=position).order_by("size").first()
+    found = Checkpoint.objects.using(using).filter(size__gt=position).order_by("size").first()
     if found is None:
         raise NotInLog(position)
     return found

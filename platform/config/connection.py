@@ -14,7 +14,7 @@ from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from embedded.environment import KEY_HOLDERS
+from embedded.environment import AUDITOR_HOLDERS, KEY_HOLDERS
 from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
 
 TEST_ROLE = "test"
@@ -40,6 +40,8 @@ class Connection:
     database_url: str
     redis_url: str
     store: Store
+    #: The same database under the role that only reads; empty in processes that have no business with it.
+    auditor_url: str = ""
 
 
 def current(environment: Mapping[str, str] | None = None) -> Connection:
@@ -63,6 +65,9 @@ def current(environment: Mapping[str, str] | None = None) -> Connection:
             secret_key=environment.get("S3_SECRET_KEY") or s3.get("secret_key", ""),
             region=environment.get("S3_REGION") or s3.get("region", "us-east-1"),
         ),
+        auditor_url=(environment.get("AUDITOR_DATABASE_URL") or urls.get("auditor", ""))
+        if role in AUDITOR_HOLDERS
+        else "",
     )
 
 
@@ -105,6 +110,14 @@ def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
     }
 
 
+def auditor_database(url: str) -> dict[str, object]:
+    """Django's DATABASES entry for the auditor's role: every transaction is read-only, and sees one snapshot."""
+    entry = django_database(url, max_age=0)
+    settings = "-c default_transaction_read_only=on -c default_transaction_isolation=repeatable\\ read"
+    options = {**entry["OPTIONS"], "application_name": "lingee auditor", "options": settings}  # type: ignore[dict-item]
+    return {**entry, "OPTIONS": options}
+
+
 def libpq_address(database: Mapping[str, Any]) -> str:
     """The libpq address of Django's DATABASES entry, for a session that Django does not manage."""
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
@@ -122,10 +135,12 @@ def celery_broker(redis_url: str) -> str:
 
 
 __all__ = [
+    "AUDITOR_HOLDERS",
     "KEY_HOLDERS",
     "ROLES",
     "Connection",
     "Store",
+    "auditor_database",
     "celery_broker",
     "current",
     "django_database",

@@ -15,8 +15,11 @@ KEY_HOLDERS = {
     "VAULT_KEY_SEALED": frozenset({"sealed", "test"}),
     "VAULT_KEY_PEOPLE": frozenset({"web", "console", "test"}),
 }
+#: Which processes also get the database as an auditor sees it: pages for auditors, exports, checks of the log. Where
+#: vendors are served no body of an event can be read.
+AUDITOR_HOLDERS = frozenset({"console", "sealed", "auditor", "test"})
 _SECRETS = ("SECRET_KEY", *KEY_HOLDERS)
-_DATABASE_PREFIX = "DATABASE_URL"
+_DATABASES = ("DATABASE_URL", "AUDITOR_DATABASE_URL")
 
 
 def role_environment(connection: Mapping[str, Any], role: str, folder: Path) -> dict[str, str]:
@@ -25,10 +28,12 @@ def role_environment(connection: Mapping[str, Any], role: str, folder: Path) -> 
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in _SECRETS and not name.startswith(_DATABASE_PREFIX)
+        if name not in _SECRETS and not name.startswith(_DATABASES)
     }
     allowed = [name for name in _SECRETS if name not in KEY_HOLDERS or role in KEY_HOLDERS[name]]
     environment.update({name: held[name] for name in allowed})
+    if role in AUDITOR_HOLDERS:
+        environment["AUDITOR_DATABASE_URL"] = connection["database_urls"]["auditor"]
     store = connection.get("s3", {})
     environment.update(
         {

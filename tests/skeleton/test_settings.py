@@ -16,6 +16,7 @@ from tests.servers import ROOT
 PRODUCTION = {
     "LINGEE_ROLE": "sealed",
     "DATABASE_URL": "postgresql://u:p@db.example/lingee?sslmode=verify-full",
+    "AUDITOR_DATABASE_URL": "postgresql://a:p@db.example/lingee?sslmode=verify-full",
     "REDIS_URL": "rediss://redis.example/0",
     "S3_ENDPOINT_URL": "https://s3.example",
     "SECRET_KEY": "x" * 60,

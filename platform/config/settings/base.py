@@ -25,6 +25,9 @@ VAULT_KEY_SEALED = servers.vault_key("VAULT_KEY_SEALED", CONNECTION)
 VAULT_KEY_PEOPLE = servers.vault_key("VAULT_KEY_PEOPLE", CONNECTION)
 # Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.
 DATABASES: dict[str, Any] = {"default": servers.django_database(CONNECTION.database_url, max_age=600)}
+#: What auditors are shown, and checks of the log, are read through this and nothing else.
+if LINGEE_ROLE in servers.AUDITOR_HOLDERS:
+    DATABASES["auditor"] = servers.auditor_database(CONNECTION.auditor_url)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = CONNECTION.redis_url

@@ -2,7 +2,7 @@
 
 import os
 
-from config.connection import KEY_HOLDERS
+from config.connection import AUDITOR_HOLDERS, KEY_HOLDERS
 from config.settings.environment import ENV, required, words
 
 # Base falls back to the embedded services' files; here every one of them has to be given.
@@ -12,6 +12,8 @@ for name in ("DATABASE_URL", "SECRET_KEY", "LINGEE_ROLE"):
 SEQUENCER = os.environ["LINGEE_ROLE"] == "sequencer"
 for name in ("LINGEE_LOG_ORIGIN",) if SEQUENCER else ("REDIS_URL", "S3_ENDPOINT_URL"):
     required(name)
+if os.environ["LINGEE_ROLE"] in AUDITOR_HOLDERS:
+    required("AUDITOR_DATABASE_URL")
 for key, holders in KEY_HOLDERS.items():
     if os.environ["LINGEE_ROLE"] in holders:
         required(key)

@@ -1,0 +1,115 @@
+"""Appointing auditors and ending their terms: one transaction each, with its audit event."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from django.db import transaction
+
+from accounts import events
+from accounts.models import AuditOrganisation, AuditorTerm, Membership, Organisation, User
+from audit import log
+from audit.canonical import timestamp
+from audit.events import Actor
+from audit.texts import concealed
+from config import clock
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class NotIndependent(ValueError):
+    """The person or the organisation has a part in what would be audited; the text says which."""
+
+
+def mark_audit_organisation(organisation: Organisation, *, by: Actor) -> AuditOrganisation:
+    """Let people of this organisation be auditors; doing it again changes nothing.
+
+    Raises NotIndependent for the operator.
+    """
+    if organisation.is_operator:
+        raise NotIndependent("the operator does not audit itself")
+    with transaction.atomic():
+        found, made = AuditOrganisation.objects.get_or_create(
+            organisation=organisation, defaults={"since": clock.now()}
+        )
+        if made:
+            log.append(events.AuditOrganisationMarked(subject=organisation.id), by=by)
+    return found
+
+
+def appoint(
+    person: User,
+    organisation: AuditOrganisation,
+    *,
+    begins_at: datetime,
+    ends_at: datetime,
+    scope: str,
+    declaration: str,
+    by: Actor,
+) -> AuditorTerm:
+    """Make the person an auditor. `declaration` is the SHA-256 of the signed paper, in lower-case hex.
+
+    Raises NotIndependent for staff and members of other organisations, ValueError for a term without length or an
+    empty scope.
+    """
+    _require_independent(person, organisation)
+    if not _DIGEST.fullmatch(declaration):
+        raise ValueError("the declaration is named by its SHA-256, 64 hexadecimal digits")
+    if not scope.strip() or ends_at <= begins_at:
+        raise ValueError("a term has a scope, and ends after it begins")
+    with transaction.atomic():
+        term = AuditorTerm.objects.create(
+            person=person,
+            organisation=organisation,
+            begins_at=begins_at,
+            ends_at=ends_at,
+            scope=scope.strip(),
+            declaration=declaration,
+        )
+        event = events.AuditorAppointed(
+            subject=term.id,
+            account=str(person.pseudonym),
+            organisation=str(organisation.pk),
+            begins=timestamp(begins_at),
+            ends=timestamp(ends_at),
+            scope=concealed(term.scope),
+            declaration=declaration,
+        )
+        log.append(event, by=by)
+    return term
+
+
+def _require_independent(person: User, organisation: AuditOrganisation) -> None:
+    if person.is_staff or person.is_superuser:
+        raise NotIndependent("staff of the operator do not audit it")
+    if Membership.objects.filter(user=person).exclude(organisation_id=organisation.pk).exists():
+        raise NotIndependent("the person is a member of another organisation")
+
+
+def end_term(term: AuditorTerm, *, by: Actor) -> None:
+    """End the term now; doing it again changes nothing."""
+    with transaction.atomic():
+        locked = AuditorTerm.objects.select_for_update().get(pk=term.pk)
+        if locked.ended_at is None:
+            locked.ended_at = clock.now()
+            locked.save(update_fields=["ended_at"])
+            log.append(events.AuditorEnded(subject=locked.id), by=by)
+    term.refresh_from_db()
+
+
+def term_of(person: User) -> AuditorTerm | None:
+    """The term by which the person is an auditor at this moment. An appointment does not outlive independence."""
+    now = clock.now()
+    rows = AuditorTerm.objects.select_related("organisation__organisation").filter(
+        person=person, begins_at__lte=now, ends_at__gt=now, ended_at=None
+    )
+    term = rows.order_by("ends_at").last()
+    if term is None or person.is_staff:
+        return None
+    return term
+
+
+def actor_for(term: AuditorTerm) -> Actor:
+    """The auditor, acting in the pages for the audit organisation."""
+    return term.person.actor("web", str(term.organisation_id))
