@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TypeAlias
+from uuid import UUID
 
-from benchmark.models import Domain
-from evaluation.models import Episode, EvaluationRun, TaskResult
-from governance.release import DomainScore
+from evaluation.models import Attempt, Episode, EvaluationRun, TaskResult
+from governance.release import by_domain
 from scoring import aggregate
 
 
@@ -25,37 +25,87 @@ class DomainStatistics:
     mean_tokens: float | None
 
 
-def of_run(run: EvaluationRun) -> dict[str, DomainStatistics]:
-    """Statistics of every domain that the run's tasks cover."""
-    episodes = Episode.objects.filter(run=run).values_list("task_id", "task__domain", "id")
-    results = {row.episode_id: row for row in TaskResult.objects.filter(episode__run=run)}
-    tasks: dict[str, dict[Any, list[TaskResult | None]]] = {domain.value: {} for domain in Domain}
-    for task_id, domain, episode_id in episodes:
-        tasks[domain].setdefault(task_id, []).append(results.get(episode_id))
-    return {domain: _statistics(found.values()) for domain, found in tasks.items() if found}
+@dataclass(frozen=True)
+class GradedRun:
+    """One prescribed run of one task. Without a valid result `score` is None, and the attempt is the last one made.
+
+    `attempt_id` is None where none was made; `artefact` is the SHA-256 of what a valid run left.
+    """
+
+    task_id: UUID
+    task_digest: str
+    domain: str
+    run_index: int
+    score: aggregate.RunScore | None
+    seconds: float | None = None
+    tokens: int | None = None
+    artefact: str = ""
+    grader: str = ""
+    attempt_id: UUID | None = None
+    attempt: int = 0
 
 
-def _statistics(tasks: Iterable[list[TaskResult | None]]) -> DomainStatistics:
-    rows = [[_score(result) for result in runs] for runs in tasks]
-    valid = [result for runs in tasks for result in runs if result is not None]
-    tokens = [result.tokens for result in valid if result.tokens is not None]
+def runs_of(run: EvaluationRun) -> list[GradedRun]:
+    """Every prescribed run of an evaluation run, in no order."""
+    episodes = Episode.objects.filter(run=run).values_list(
+        "id", "task_id", "task__digest", "task__domain", "run_index"
+    )
+    results = {
+        row.episode_id: row
+        for row in TaskResult.objects.filter(episode__run=run).select_related("attempt").defer("items")
+    }
+    lost = _last_attempts(run)
+    found = []
+    for episode, task_id, digest, domain, index in episodes:
+        place = (task_id, digest, domain, index)
+        result = results.get(episode)
+        found.append(_valid(place, result) if result else _missing(place, lost.get(episode)))
+    return found
+
+
+def _last_attempts(run: EvaluationRun) -> dict[int, Attempt]:
+    """By episode without a result: its last attempt."""
+    rows = Attempt.objects.filter(episode__run=run, episode__result__isnull=True).order_by("number")
+    return {row.episode_id: row for row in rows}
+
+
+Place: TypeAlias = tuple[UUID, str, str, int]
+
+
+def _valid(place: Place, result: TaskResult) -> GradedRun:
+    return GradedRun(
+        *place,
+        score=aggregate.RunScore(
+            score=result.score, success=result.success, failure_type=result.failure_type or None
+        ),
+        seconds=result.seconds,
+        tokens=result.tokens,
+        artefact=result.attempt.artefact_sha256,
+        grader=result.grader_version,
+        attempt_id=result.attempt_id,
+        attempt=result.attempt.number,
+    )
+
+
+def _missing(place: Place, last: Attempt | None) -> GradedRun:
+    if last is None:
+        return GradedRun(*place, score=None)
+    return GradedRun(*place, score=None, attempt_id=last.id, attempt=last.number)
+
+
+def statistics(runs: Iterable[GradedRun]) -> dict[str, DomainStatistics]:
+    """Statistics of every domain that these runs cover."""
+    rows = by_domain((run.domain, run.task_digest, run) for run in runs)
+    return {domain: _statistics(tasks) for domain, tasks in rows.items()}
+
+
+def _statistics(tasks: list[list[GradedRun]]) -> DomainStatistics:
+    rows = [[run.score for run in runs] for runs in tasks]
+    seconds = [run.seconds for runs in tasks for run in runs if run.seconds is not None]
+    tokens = [run.tokens for runs in tasks for run in runs if run.tokens is not None]
     return DomainStatistics(
         summary=aggregate.summarise(rows),
         reliability={k: aggregate.reliability_at_k(rows, k) for k in range(1, min(map(len, rows)) + 1)},
-        mean_seconds=sum(result.seconds for result in valid) / len(valid) if valid else None,
+        mean_seconds=sum(seconds) / len(seconds) if seconds else None,
         mean_tokens=sum(tokens) / len(tokens) if tokens else None,
     )
-
-
-def _score(result: TaskResult | None) -> aggregate.RunScore | None:
-    if result is None:
-        return None
-    return aggregate.RunScore(
-        score=result.score, success=result.success, failure_type=result.failure_type or None
-    )
-
-
-def domain_score(statistics: DomainStatistics) -> DomainScore:
-    """The score with its bounds: every missing run taken as 0, and as 1."""
-    low, high = statistics.summary.bounds
-    return DomainScore(score=statistics.summary.task_score, low=low, high=high)

@@ -65,6 +65,21 @@ class SealedAggregate(models.Model):
         ]
 
 
+class RunCommitment(models.Model):
+    """All runs behind a release under one salted root, written before it; the event of the release names the root.
+
+    The salts come from `wrapped_secret`, wrapped under the key of the sealed workers; see governance.commitments.
+    """
+
+    submission = models.OneToOneField(
+        Submission, primary_key=True, on_delete=models.PROTECT, related_name="run_commitment"
+    )
+    root = models.CharField(max_length=64)
+    runs = models.PositiveIntegerField()
+    wrapped_secret = models.BinaryField()
+    made_at = models.DateTimeField()
+
+
 class Release(models.Model):
     """What was shown of one submission: all domains at once, on a tick, and never again differently."""
 

@@ -5,14 +5,19 @@ Pure: exact scores in, shown values out. Web, API, mail and export all show what
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
+from typing import TypeVar
 
 from scoring import grid, interval
+from scoring.aggregate import DomainSummary
 
 ENTERPRISE = ("finance", "supply_chain", "manufacturing")
+DOMAINS = ("general", *ENTERPRISE)
 COVERAGE_STEP = Decimal("0.01")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,56 @@ class Shown:
     enterprise: ShownDomain
     coverage: str
     is_complete: bool
+
+    def values(self) -> dict[str, dict[str, int]]:
+        """What the event of the release names: value and half width by domain and of the enterprise mean."""
+        rows = {**self.domains, "enterprise": self.enterprise}
+        return {
+            name: {"value": row.value, "h": row.half_width}
+            for name, row in rows.items()
+            if row.value is not None and row.half_width is not None
+        }
+
+    def bounds(self) -> dict[str, dict[str, int]]:
+        """What it names besides where the result is incomplete, by domain."""
+        return {
+            name: {"low": row.low, "high": row.high}
+            for name, row in self.domains.items()
+            if row.low is not None and row.high is not None
+        }
+
+
+def by_domain(runs: Iterable[tuple[str, str, T]]) -> dict[str, list[list[T]]]:
+    """Runs, given as (domain, digest of the task, run), by domain and task; tasks in the order of their digests.
+
+    The order makes sums of rounded means come out the same for whoever computes them. Raises KeyError for a domain
+    that there is not.
+    """
+    found: dict[str, dict[str, list[T]]] = {domain: {} for domain in DOMAINS}
+    for domain, task, run in runs:
+        found[domain].setdefault(task, []).append(run)
+    return {domain: [tasks[task] for task in sorted(tasks)] for domain, tasks in found.items() if tasks}
+
+
+def domain_score(summary: DomainSummary) -> DomainScore:
+    """The score with its bounds: every missing run taken as 0, and as 1."""
+    low, high = summary.bounds
+    return DomainScore(score=summary.task_score, low=low, high=high)
+
+
+def release_summaries(
+    summaries: Mapping[str, DomainSummary], *, half_widths: Mapping[str, Sequence[int]]
+) -> Shown:
+    """`release` of all domains of one submission, from their aggregates. Raises ValueError where no run is due."""
+    prescribed = sum(summary.runs_prescribed for summary in summaries.values())
+    if not prescribed:
+        raise ValueError("there is nothing to release")
+    return release(
+        {domain: domain_score(summary) for domain, summary in summaries.items()},
+        half_widths=half_widths,
+        valid_runs=sum(summary.runs_valid for summary in summaries.values()),
+        prescribed_runs=prescribed,
+    )
 
 
 def release(

@@ -12,10 +12,11 @@ from audit import log
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
-from governance import aggregates, events, policies, release
+from governance import aggregates, commitments, events, policies, release
 from governance.aggregates import DomainStatistics
-from governance.models import DomainAggregate, Release, ReleasePolicy, SealedAggregate
+from governance.models import DomainAggregate, Release, ReleasePolicy, RunCommitment, SealedAggregate
 from governance.queries import ReleasedResult, policy_at
+from governance.release import Shown
 from scoring import interval
 from submissions.models import Submission
 from submissions.services import conclude
@@ -86,9 +87,14 @@ def release_result(submission: Submission, *, by: Actor) -> Release | None:
             return None
         if Release.objects.filter(submission=locked).exists():
             return None
-        statistics = aggregates.of_run(run)
+        runs = aggregates.runs_of(run)
+        commitment = commitments.commit(locked, run, runs)
+        statistics = aggregates.statistics(runs)
         _seal(locked, statistics)
-        released = _show(locked, policy, statistics, by=by)
+        shown = release.release_summaries(
+            {domain: found.summary for domain, found in statistics.items()}, half_widths=policy.half_widths
+        )
+        released = _show(locked, policy, shown, commitment, by=by)
         if locked.state == Submission.State.GRADING:
             conclude(locked, Submission.State.COMPLETE, by=by)
     return released
@@ -121,14 +127,8 @@ def _seal(submission: Submission, statistics: dict[str, DomainStatistics]) -> No
 
 
 def _show(
-    submission: Submission, policy: ReleasePolicy, statistics: dict[str, DomainStatistics], *, by: Actor
+    submission: Submission, policy: ReleasePolicy, shown: Shown, commitment: RunCommitment, *, by: Actor
 ) -> Release:
-    shown = release.release(
-        {domain: aggregates.domain_score(found) for domain, found in statistics.items()},
-        half_widths=policy.half_widths,
-        valid_runs=sum(found.summary.runs_valid for found in statistics.values()),
-        prescribed_runs=sum(found.summary.runs_prescribed for found in statistics.values()),
-    )
     row = Release.objects.create(
         submission=submission,
         policy=policy,
@@ -158,14 +158,16 @@ def _show(
             for domain, found in shown.domains.items()
         ]
     )
-    values = {
-        domain: {"value": found.value, "h": found.half_width}
-        for domain, found in {**shown.domains, "enterprise": shown.enterprise}.items()
-        if found.value is not None and found.half_width is not None
-    }
     log.append(
         events.ResultReleased(
-            subject=submission.id, policy=str(policy.id), values=values, coverage=shown.coverage
+            subject=submission.id,
+            policy=str(policy.id),
+            policy_row=commitments.policy_digest(policy),
+            values=shown.values(),
+            bounds=shown.bounds() or None,
+            coverage=shown.coverage,
+            runs=commitment.runs,
+            runs_root=commitment.root,
         ),
         by=by,
     )

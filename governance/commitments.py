@@ -1,0 +1,107 @@
+"""The commitment to all runs behind a release: one salted leaf per prescribed run, under a root that the event names.
+
+Fields and order of the leaves: audit.merkle.commitment. Nothing of it but the root, the number of runs and the digest
+of the policy row reaches a vendor.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.conf import settings
+
+from audit.merkle import commitment
+from audit.merkle.commitment import Leaf
+from benchmark.keys import KeyWithheld
+from config import clock, vault
+from evaluation.models import EvaluationRun
+from evaluation.services import episode_seed
+from governance import aggregates
+from governance.aggregates import GradedRun
+from governance.models import ReleasePolicy, RunCommitment
+from submissions.models import Submission
+
+JUDGE = ""
+"""Version of the judge; no task has one yet."""
+
+
+class NotCommitted(LookupError):
+    """The submission was not released, or before releases committed to their runs."""
+
+
+def commit(submission: Submission, run: EvaluationRun, runs: Iterable[GradedRun]) -> RunCommitment:
+    """Commit to these runs under a fresh secret. Raises KeyWithheld where this process holds no sealed key."""
+    secret = secrets.token_bytes(commitment.SECRET_BYTES)
+    leaves = _leaves(secret, run, runs)
+    return RunCommitment.objects.create(
+        submission=submission,
+        root=commitment.root_of(map(commitment.hash_of, leaves)),
+        runs=len(leaves),
+        wrapped_secret=vault.wrap(secret, under=_key()),
+        made_at=clock.now(),
+    )
+
+
+def leaves_of(submission: Submission) -> list[Leaf]:
+    """The leaves as the rows give them now, sorted by episode, with the salts they were committed under.
+
+    Raises NotCommitted, KeyWithheld, vault.SealBroken. Whether they still lead to the root is the caller's question.
+    """
+    made = RunCommitment.objects.filter(submission=submission).first()
+    if made is None or submission.held_out_run is None:
+        raise NotCommitted(str(submission.id))
+    secret = vault.unwrap(bytes(made.wrapped_secret), under=_key())
+    run = submission.held_out_run
+    return _leaves(secret, run, aggregates.runs_of(run))
+
+
+def policy_row(policy: ReleasePolicy) -> dict[str, Any]:
+    """All of a release policy that decides what is shown, in a form that has canonical bytes."""
+    half_widths: Mapping[str, list[int]] = policy.half_widths
+    return {
+        "id": str(policy.id),
+        "task_set": str(policy.task_set_id),
+        "profile": policy.profile,
+        "rule": policy.rule,
+        "grid_points": policy.grid_points,
+        "rho": f"{policy.rho:.3f}",
+        "tick_seconds": policy.tick_seconds,
+        "half_widths": {domain: list(widths) for domain, widths in half_widths.items()},
+    }
+
+
+def policy_digest(policy: ReleasePolicy) -> str:
+    """SHA-256 of the row, in hex."""
+    return commitment.digest_of(policy_row(policy))
+
+
+def _key() -> bytes:
+    key: bytes | None = settings.VAULT_KEY_SEALED
+    if key is None:
+        raise KeyWithheld("this process holds no key for what is sealed")
+    return key
+
+
+def _leaves(secret: bytes, run: EvaluationRun, runs: Iterable[GradedRun]) -> list[Leaf]:
+    seeds = bytes(run.secret.secret)
+    leaves = [_leaf(secret, seeds, found) for found in runs]
+    return sorted(leaves, key=lambda leaf: leaf["episode"])
+
+
+def _leaf(secret: bytes, seeds: bytes, run: GradedRun) -> Leaf:
+    """A run without any attempt gets an id that nobody else has either: made like a salt, of its task and index."""
+    unseen = f"none {run.task_digest} {run.run_index}"
+    episode = run.attempt_id.hex if run.attempt_id else commitment.salt_of(secret, unseen)
+    return {
+        "episode": episode,
+        "attempt": run.attempt,
+        "task": run.task_digest,
+        "seed": str(episode_seed(seeds, str(run.task_id), run.run_index)),
+        "artefact": run.artefact,
+        "score": commitment.score_text(run.score.score if run.score else None),
+        "grader": run.grader,
+        "judge": JUDGE,
+        "salt": commitment.salt_of(secret, episode),
+    }
