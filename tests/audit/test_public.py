@@ -25,14 +25,14 @@ Sequence = Callable[[], int]
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
-def get(path: str, status: int = 200, **query: object) -> Any:
+def get(path: str, status: int = 200, **query: str | int) -> Any:
     answer = Client().get(f"/log/{path}", query)
     assert answer.status_code == status, answer.content
     assert "Set-Cookie" not in answer.headers
     return answer
 
 
-def refused(path: str, status: int, code: str, **query: object) -> None:
+def refused(path: str, status: int, code: str, **query: str | int) -> None:
     answer = get(path, status, **query)
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["code"] == code
@@ -126,8 +126,8 @@ def test_the_public_sees_the_log_move_at_ticks_only(
         assert get("tile/0/000")["Cache-Control"].endswith("immutable")
 
 
-def post(content: str | bytes, kind: str = "text/plain", **headers: str) -> Any:
-    return Client(enforce_csrf_checks=True).post("/log/cosignatures", content, content_type=kind, **headers)
+def post(content: str | bytes, kind: str = "text/plain") -> Any:
+    return Client(enforce_csrf_checks=True).post("/log/cosignatures", content, content_type=kind)
 
 
 def witness(name: str = "Notary") -> Cosigner:
