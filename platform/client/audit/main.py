@@ -1,4 +1,4 @@
-"""The command `lgbench-audit`: verify, prove, witness and, where the release is sealed, recompute.
+"""The command `lgbench-audit`: verify, prove, witness and, on a sealed export, recompute and draw.
 
 Exit codes: 0 all is well, 1 the log is broken, 2 the question is wrong.
 """
@@ -21,8 +21,11 @@ from client.audit.trust import parse_keys
 
 FINE, BROKEN, WRONG = 0, 1, 2
 LARGEST_RECEIPT = 1 << 20
-RECOMPUTE = "client.audit.recompute"
-"""Offers `add_arguments(parser)` and `run(arguments) -> int`."""
+WITH_SCORING = {
+    "recompute": "recompute a sealed export's aggregates and values",
+    "draw": "say which runs a seed draws for grading again",
+}
+"""Commands in modules of their own, found where those are: they offer `add_arguments(parser)` and `run(arguments)`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,11 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_verify(commands.add_parser("verify", help="check an export or a receipt"))
     _add_prove(commands.add_parser("prove", help="make a proof for one entry of an export"))
     _add_witness(commands.add_parser("witness", help="watch a log and cosign its checkpoints"))
-    if importlib.util.find_spec(RECOMPUTE) is not None:
-        module = importlib.import_module(RECOMPUTE)
-        recompute = commands.add_parser("recompute", help="recompute a sealed export's aggregates and values")
-        module.add_arguments(recompute)
-        recompute.set_defaults(run=module.run)
+    for name, text in WITH_SCORING.items():
+        if importlib.util.find_spec(f"client.audit.{name}") is not None:
+            module = importlib.import_module(f"client.audit.{name}")
+            command = commands.add_parser(name, help=text)
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
     return parser
 
 
