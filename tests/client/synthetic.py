@@ -6,7 +6,7 @@ import hashlib
 import json
 import random
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from audit.merkle.checkpoint import Checkpoint
@@ -92,7 +92,15 @@ def history(seed: int, *, submissions: int = 4, episodes: int = 6) -> Iterator[b
     yield write.event("token.issued", "token", token, scopes=["submissions"], expires=write.time())
     yield write.event("task_set.imported", "task_set", task_set, label="2026.1", digest=digest, tasks=100)
     yield write.event("task_set.admitted", "task_set", task_set, digest=digest, tasks=100)
-    yield write.event("task_set.frozen", "task_set", task_set, label="2026.1", digest=digest, tasks=100)
+    yield write.event(
+        "task_set.frozen",
+        "task_set",
+        task_set,
+        label="2026.1",
+        digest=digest,
+        tasks=100,
+        assets_root=write.sha256(),
+    )
     yield write.event(
         "release_policy.set",
         "release_policy",
@@ -126,7 +134,9 @@ def submission(write: Scribe, fate: str, *, harness: str, policy: str, episodes:
         card_schema=1,
     )
     yield write.event("upload.opened", "upload", upload, harness_version=version, sha256=package, size=100)
+    yield write.event("upload.verifying", "upload", upload)
     yield write.event("upload.ended", "upload", upload, outcome="complete", sha256=package, size=100)
+    yield write.event("upload.used", "upload", upload, submission=name)
     yield write.event(
         "submission.admitted",
         "submission",
@@ -178,7 +188,17 @@ def move(write: Scribe, name: str, before: str, after: str, cause: str) -> bytes
 def released(write: Scribe, name: str, policy: str) -> bytes:
     """The release of a result, as the platform writes it."""
     values = {domain: {"value": write.random.randrange(101), "h": 5} for domain in DOMAINS}
-    return write.event("result.released", "submission", name, policy=policy, values=values, coverage="1.00")
+    return write.event(
+        "result.released",
+        "submission",
+        name,
+        policy=policy,
+        policy_row=write.sha256(),
+        values=values,
+        coverage="1.00",
+        runs=100,
+        runs_root=write.sha256(),
+    )
 
 
 def run(
@@ -252,11 +272,13 @@ def checkpoint(signers: Sequence[Signer], size: int, root: bytes) -> str:
 
 
 def checkpoints(
-    entries: Iterable[bytes], sizes: Collection[int], signers: Sequence[Signer] | dict[int, Sequence[Signer]]
+    entries: Iterable[bytes],
+    sizes: Collection[int],
+    signers: Sequence[Signer] | Mapping[int, Sequence[Signer]],
 ) -> list[str]:
     """The signed checkpoints at these sizes; a dict says who signs from which size on."""
     tree, notes = Frontier(), []
-    plan = signers if isinstance(signers, dict) else {0: signers}
+    plan = signers if isinstance(signers, Mapping) else {0: signers}
     for entry in entries:
         tree.append(leaf_hash(entry))
         if tree.size in sizes:
@@ -268,14 +290,14 @@ def checkpoints(
 def export(
     directory: Path,
     entries: Sequence[bytes],
-    signers: Sequence[Signer] | dict[int, Sequence[Signer]],
+    signers: Sequence[Signer] | Mapping[int, Sequence[Signer]],
     *,
     sizes: Collection[int] = (),
     withheld: Collection[int] = (),
 ) -> Manifest:
     """Write an export with checkpoints at `sizes` and at its end; the positions in `withheld` keep their entries."""
     notes = checkpoints(entries, {*sizes, len(entries)}, signers)
-    groups = list(signers.values()) if isinstance(signers, dict) else [signers]
+    groups = list(signers.values()) if isinstance(signers, Mapping) else [signers]
     keys = dict.fromkeys(signer.vkey for group in groups for signer in group)
     writer = ExportWriter(directory, ORIGIN, row=_row, header=["position", "kind", "subject", "time"])
     for position, entry in enumerate(entries):

@@ -140,10 +140,9 @@ def test_wrong_questions(arguments, exported, log_signer, tmp_path, receipt, cap
     for name, path in names.items():
         words = [str(path) + word.removeprefix(name) if word.startswith(name) else word for word in words]
     try:
-        code = main(words)
+        assert main(words) == 2
     except SystemExit as stop:
-        code = stop.code
-    assert code == 2
+        assert stop.code == 2  # noqa: PT017
     assert capsys.readouterr().err
 
 

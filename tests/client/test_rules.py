@@ -86,7 +86,9 @@ def test_no_false_alarm_on_a_disclosed_range(seed, data):
 
 DROPPED = [
     ("upload.opened", {}, "names the upload"),
-    ("upload.ended", {}, "but it is open"),
+    ("upload.ended", {}, "but it is verifying"),
+    ("upload.verifying", {}, "without having been checked"),
+    ("upload.used", {}, "did not use"),
     ("submission.admitted", {}, "names the submission"),
     ("slot.reserved", {}, "was never reserved"),
     ("slot.consumed", {}, "no use of the quota"),
@@ -116,7 +118,14 @@ def test_an_event_that_never_was(kind, data, what):
 
 
 TWICE = [
-    *("task_set.frozen", "task_set.opened", "upload.ended", "submission.admitted", "slot.reserved"),
+    *(
+        "task_set.frozen",
+        "task_set.opened",
+        "upload.ended",
+        "upload.used",
+        "submission.admitted",
+        "slot.reserved",
+    ),
     *("slot.consumed", "slot.refunded", "run.created", "run.executed", "run.ended", "attempt.ended"),
     *("result.released", "token.revoked", "submission.moved", "release_policy.set", "harness.registered"),
 ]
@@ -138,6 +147,10 @@ WRONG = [
     ("result.released", {}, {"values": {"finance": {"value": 101, "h": 5}}}, "0 to 100"),
     ("result.released", {}, {"values": {"finance": {"value": 50}}}, "0 to 100"),
     ("result.released", {}, {"coverage": "1.01"}, "no coverage"),
+    ("result.released", {}, {"bounds": {"finance": {"low": 3, "high": 101}}}, "0 to 100"),
+    ("result.released", {}, {"runs_root": "none"}, "no root over its runs"),
+    ("result.released", {}, {"policy_row": ""}, "no policy row"),
+    ("task_set.frozen", {}, {"assets_root": ""}, "without a root"),
     ("result.released", {}, {"policy": "somebody's"}, "names the release policy"),
     ("slot.consumed", {}, {"submission": "another"}, "another submission"),
     ("task_set.frozen", {}, {"digest": "0" * 64}, "did not pass admission"),
@@ -190,10 +203,24 @@ def test_a_paused_submission_goes_back_where_it_came_from():
     assert (at + 1, f"the submission {name} was paused from queued and resumes as running") in found
 
 
+def test_auditors():
+    write = synthetic.Scribe(6)
+    entries = history()
+    organisation, term = json.loads(entries[0])["subject"]["id"], write.id()
+    marked = write.event("organisation.marked_as_auditing", "organisation", organisation)
+    appointed = write.event("auditor.appointed", "auditor_term", term, organisation=organisation)
+    ended = write.event("auditor.ended", "auditor_term", term)
+    at = len(entries)
+    assert judged([*entries, marked, appointed, ended]) == []
+    assert [position for position, _ in judged([*entries, marked, appointed, ended, ended])] == [at + 3]
+    assert [position for position, _ in judged([*entries, appointed])] == [at]
+    assert [position for position, _ in judged([*entries, ended])] == [at]
+
+
 def test_two_submissions_of_one_upload():
     entries = history()
     first, second = where(entries, "submission.admitted"), where(entries, "submission.admitted", 1)
     facts = json.loads(entries[first])["data"]
     changed = altered(entries[second], upload=facts["upload"], package_digest=facts["package_digest"])
     found = judged([*entries[:second], changed, *entries[second + 1 :]])
-    assert any(position == second and "second submission" in wrong for position, wrong in found)
+    assert any(position == second and "another one used" in wrong for position, wrong in found)

@@ -110,6 +110,7 @@ def test_first_sight_and_growth(witness, site, entries, tmp_path):
     note = remembered(tmp_path)
     assert note.startswith(site.note)
     (signed,) = parse_note(note).verified([verifier])
+    assert signed.at is not None
     assert signed.at > 1_700_000_000
     assert [(path, kind) for path, kind, _ in site.posted] == [
         ("/log/cosignatures", "text/plain; charset=utf-8")

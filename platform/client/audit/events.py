@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -41,7 +42,8 @@ def _no_float(text: str) -> float:
 
 
 _decoder = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_float)
-_decode, _scan = _decoder.decode, _decoder.scan_once
+_decode = _decoder.decode
+_scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 _TEXT = r'[^"\\\x00-\x1f]*'

@@ -17,6 +17,8 @@ BEGINS = {
     "run.created": "run",
     "task_set.imported": "task set",
     "release_policy.set": "release policy",
+    "auditor.appointed": "auditor's term",
+    "witness.registered": "witness",
 }
 """The kind that begins a thing, and what the thing is called."""
 
@@ -24,13 +26,19 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "organisation.verified": (("organisation", ""),),
     "organisation.suspended": (("organisation", ""),),
     "organisation.member_added": (("organisation", ""),),
+    "organisation.marked_as_auditing": (("organisation", ""),),
+    "auditor.appointed": (("organisation", "organisation"),),
+    "auditor.ended": (("auditor's term", ""),),
     "token.revoked": (("token", ""),),
     "harness.version_registered": (("harness", "harness"),),
     "upload.opened": (("harness version", "harness_version"),),
+    "upload.verifying": (("upload", ""),),
+    "upload.used": (("upload", ""),),
     "upload.ended": (("upload", ""),),
     "upload.removed_from_quarantine": (("upload", ""),),
     "submission.admitted": (("harness version", "harness_version"), ("upload", "upload")),
     "submission.answered_by_earlier": (("submission", ""), ("upload", "upload")),
+    "submission.canary_started": (("submission", ""), ("run", "run")),
     "submission.lost_runs_repeated": (("submission", ""),),
     "submission.publication_consent_changed": (("submission", ""),),
     "cooldown.lifted": (("submission", ""),),
@@ -47,7 +55,10 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """By kind: what must have begun, and the fact that names it; an empty one is the subject itself."""
 
-known_without_rule("account.created", "account.password_set", "account.suspended")
+known_without_rule(
+    *("account.created", "account.password_set", "account.password_rehashed", "account.email_changed"),
+    *("account.name_set", "account.suspended", "person.erased"),
+)
 
 
 class Beginnings(Rule):
@@ -72,16 +83,32 @@ class Beginnings(Rule):
         return None
 
 
-class Revocations(Rule):
-    """A token is revoked once."""
+class Ends(Rule):
+    """A token is revoked once, and an auditor's term ended once."""
 
-    kinds: ClassVar[frozenset[str]] = frozenset({"token.revoked"})
+    kinds: ClassVar[frozenset[str]] = frozenset({"token.revoked", "auditor.ended"})
 
     def __init__(self) -> None:
-        self._revoked: set[str] = set()
+        self._ended: set[str] = set()
 
     def see(self, event: Seen) -> str | None:
-        if event.subject in self._revoked:
-            return f"the token {event.subject} is revoked a second time"
-        self._revoked.add(event.subject)
+        if event.subject in self._ended:
+            return f"{event.kind} happens to {event.subject} a second time"
+        self._ended.add(event.subject)
+        return None
+
+
+class Auditors(Rule):
+    """Auditors come from an organisation that was marked as auditing before."""
+
+    kinds: ClassVar[frozenset[str]] = frozenset({"organisation.marked_as_auditing", "auditor.appointed"})
+
+    def __init__(self) -> None:
+        self._marked: set[str] = set()
+
+    def see(self, event: Seen) -> str | None:
+        if event.kind == "organisation.marked_as_auditing":
+            self._marked.add(event.subject)
+        elif event.data["organisation"] not in self._marked and not event.excused():
+            return f"an auditor is appointed of {event.data['organisation']}, which audits nothing"
         return None

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from client.audit.rules.base import Rule, Seen
 
+_HASH = re.compile(r"[0-9a-f]{64}")
 _COVERAGE = re.compile(r"0\.[0-9]{2}|1\.00")
 RELEASABLE = frozenset({"grading", "held", "incomplete"})
 
@@ -41,14 +42,22 @@ class Releases(Rule):
 
 
 def _values(event: Seen) -> str | None:
-    for domain, shown in event.data["values"].items():
-        if set(shown) != {"value", "h"} or not all(
-            type(number) is int and 0 <= number <= 100 for number in shown.values()
-        ):
-            return f"the release of the submission {event.subject} shows no points of 0 to 100 for {domain}"
-    if not event.data["policy"] or not _COVERAGE.fullmatch(event.data["coverage"]):
-        return f"the release of the submission {event.subject} names no policy or no coverage"
+    """Points where points belong, and what the values rest on named by its hash."""
+    data, name = event.data, event.subject
+    shown = [("value", "h", data["values"]), ("low", "high", data.get("bounds", {}))]
+    for one, other, domains in shown:
+        for domain, numbers in domains.items():
+            if set(numbers) != {one, other} or not all(map(_is_point, numbers.values())):
+                return f"the release of the submission {name} shows no points of 0 to 100 for {domain}"
+    if not data["policy"] or not _COVERAGE.fullmatch(data["coverage"]):
+        return f"the release of the submission {name} names no policy or no coverage"
+    if not _HASH.fullmatch(data["policy_row"]) or not _HASH.fullmatch(data["runs_root"]) or data["runs"] < 1:
+        return f"the release of the submission {name} names no policy row or no root over its runs"
     return None
+
+
+def _is_point(number: object) -> bool:
+    return type(number) is int and 0 <= number <= 100
 
 
 class Ended(Rule):

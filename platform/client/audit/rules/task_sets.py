@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from client.audit.rules.base import Rule, Seen
+
+_ROOT = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass
@@ -64,6 +67,8 @@ def _frozen(found: _TaskSet, event: Seen, excused: bool) -> str | None:
     again, found.frozen = found.frozen, True
     if again:
         return f"the task set {event.subject} is frozen a second time"
+    if not _ROOT.fullmatch(event.data["assets_root"]):
+        return f"the task set {event.subject} is frozen without a root over what it holds"
     if found.admitted != event.data["digest"] and not excused:
         return f"the task set {event.subject} is frozen with content that did not pass admission"
     return None

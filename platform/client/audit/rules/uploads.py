@@ -1,7 +1,8 @@
-"""An upload ends once, or is complete first and given up later; it serves one submission, with the bytes it had."""
+"""An upload is checked, then complete or failed; it is used by one submission, with the bytes it had, or given up."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,53 +15,92 @@ FAILED = frozenset({"failed", "aborted", "expired"})
 class _Upload:
     state: str = "open"
     sha256: str = ""
+    submission: str = ""
     removed: bool = False
     seen: int = -1
 
 
 class Uploads(Rule):
-    """Ends, removals and uses of uploads."""
+    """Checks, ends, uses and removals of uploads."""
 
     kinds: ClassVar[frozenset[str]] = frozenset(
-        {"upload.opened", "upload.ended", "upload.removed_from_quarantine", "submission.admitted"}
+        {
+            *("upload.opened", "upload.verifying", "upload.ended", "upload.used"),
+            *("upload.removed_from_quarantine", "submission.admitted"),
+        }
     )
 
     def __init__(self) -> None:
         self._uploads: dict[str, _Upload] = {}
 
     def see(self, event: Seen) -> str | None:
-        name = event.data["upload"] if event.kind == "submission.admitted" else event.subject
+        admitted = event.kind == "submission.admitted"
+        name = event.data["upload"] if admitted else event.subject
         found = self._uploads.setdefault(name, _Upload())
         excused = event.excused(found.seen)
         found.seen = event.position
-        if event.kind == "upload.ended":
-            return _ended(found, event)
-        if event.kind == "submission.admitted":
-            return _used(found, event, name, excused)
-        if event.kind == "upload.removed_from_quarantine":
-            again, found.removed = found.removed, True
-            return f"the upload {name} is removed a second time" if again else None
-        return None
+        if admitted:
+            return _admitted(found, event, excused)
+        return _STEPS[event.kind](found, event, excused)
 
 
-def _ended(found: _Upload, event: Seen) -> str | None:
+def _opened(found: _Upload, event: Seen, excused: bool) -> str | None:
+    return None
+
+
+def _verifying(found: _Upload, event: Seen, excused: bool) -> str | None:
+    """May begin again where the first check never came to an end."""
+    before, found.state = found.state, "verifying"
+    if before not in ("open", "verifying") and not excused:
+        return f"the upload {event.subject} is checked after it was {before}"
+    return None
+
+
+def _ended(found: _Upload, event: Seen, excused: bool) -> str | None:
     before, found.state = found.state, event.outcome
     found.sha256 = event.data.get("sha256", "")
     if event.outcome != "complete" and event.outcome not in FAILED:
         return f"the upload {event.subject} ends in no known way: {event.outcome}"
     if before in FAILED or before == "used" or (before == "complete" and event.outcome == "complete"):
         return f"the upload {event.subject} ends after it was {before}"
+    if event.outcome == "complete" and before == "open" and not excused:
+        return f"the upload {event.subject} is complete without having been checked"
     return None
 
 
-def _used(found: _Upload, event: Seen, name: str, excused: bool) -> str | None:
+def _used(found: _Upload, event: Seen, excused: bool) -> str | None:
     before, found.state = found.state, "used"
+    found.submission = event.data["submission"]
     if before == "used":
-        return f"the upload {name} serves a second submission"
+        return f"the upload {event.subject} is used a second time"
+    if before != "complete" and not excused:
+        return f"the upload {event.subject} is used, but it is {before}"
+    return None
+
+
+def _removed(found: _Upload, event: Seen, excused: bool) -> str | None:
+    again, found.removed = found.removed, True
+    return f"the upload {event.subject} is removed a second time" if again else None
+
+
+def _admitted(found: _Upload, event: Seen, excused: bool) -> str | None:
+    before, found.state = found.state, "used"
+    if before == "used" and found.submission not in ("", event.subject):
+        return f"the submission {event.subject} is admitted with an upload that another one used"
+    found.submission = event.subject
     if excused:
         return None
-    if before != "complete":
-        return f"the upload {name} serves a submission, but it is {before}"
-    if found.sha256 != event.data["package_digest"]:
+    if before != "used":
+        return f"the submission {event.subject} is admitted with an upload that it did not use"
+    if found.sha256 != event.data["package_digest"] and not event.excused():
         return f"the submission {event.subject} has another package than its upload"
     return None
+
+
+_STEPS: dict[str, Callable[[_Upload, Seen, bool], str | None]] = {
+    "upload.opened": _opened,
+    "upload.verifying": _verifying,
+    "upload.ended": _ended,
+    "upload.used": _used,
+    "upload.removed_from_quarantine": _removed,
+}
