@@ -20,6 +20,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.access import CONSOLE_ROLES
+from accounts.auditors import term_of
 from accounts.queries import membership_of
 from leaderboard import times
 from leaderboard.queries import PolicySummary, policy_summary
@@ -27,7 +28,7 @@ from leaderboard.queries import PolicySummary, policy_summary
 logger = logging.getLogger(__name__)
 ATTRIBUTE = "_site"
 EXACT_AREAS = frozenset({"leaderboard:overview"})
-EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions"})
+EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions", "auditing:explorer"})
 
 BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
 """Parts of addresses that belong to a page of the sidebar without lying below it."""
@@ -91,6 +92,11 @@ class Site:
         return membership.organisation if membership else None
 
     @cached_property
+    def is_auditor(self) -> bool:
+        """Whether this process has the auditors' pages, and this person may open them."""
+        return self.is_person and has_console() and term_of(self.request.user) is not None  # type: ignore[arg-type]
+
+    @cached_property
     def areas(self) -> list[Link]:
         """Public pages, and of the other areas only those this person has."""
         found = [("leaderboard:overview", _("Overview")), ("leaderboard:rules", _("Rules"))]
@@ -99,6 +105,8 @@ class Site:
             found.append(("leaderboard:home", _("Vendor area")))
         if self.is_person and getattr(self.request.user, "is_staff", False) and has_console():
             found.append(("console:submissions", _("Console")))
+        if self.is_auditor:
+            found.append(("auditing:explorer", _("Audit")))
         links = [self._link(name, text, exact=EXACT_AREAS) for name, text in found]
         return [link for link in links if link.url]
 
@@ -170,6 +178,14 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:submissions", _("Running submissions")),
             ("console:organisations", _("Organisations to review")),
             ("console:workers", _("Workers")),
+        ]
+    if area == "audit":
+        return [
+            ("auditing:explorer", _("Events")),
+            ("auditing:checkpoints", _("Checkpoints")),
+            ("auditing:statistics", _("Statistics")),
+            ("auditing:integrity", _("Integrity")),
+            ("auditing:exports", _("Exports")),
         ]
     return []
 

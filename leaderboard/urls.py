@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import public, vendor
+from leaderboard.views import log, public, vendor
 
 app_name = "leaderboard"
 urlpatterns = [
@@ -14,6 +14,9 @@ urlpatterns = [
     path("problems/", public.problem_list, name="problems"),
     path("problems/<slug:code>/", public.problem_page, name="problem"),
     path("time-zone/", public.time_zone, name="time_zone"),
+    path("log/", log.checkpoints, name="log"),
+    path("log/verify/", log.verify, name="log_verify"),
+    path("log/verify.html", log.verify_file, name="log_verify_file"),
     path("v/", vendor.home, name="home"),
     path("v/submissions/<uuid:submission>/result/", vendor.result, name="result"),
 ]

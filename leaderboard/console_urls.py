@@ -1,0 +1,14 @@
+"""Auditors' pages. Mounted in the console's own process only; see the project's URL table."""
+
+from django.urls import path
+
+from leaderboard.auditing import views
+
+app_name = "auditing"
+urlpatterns = [
+    path("audit/", views.explorer, name="explorer"),
+    path("audit/events/<int:identifier>/", views.event, name="event"),
+    path("audit/events/<int:identifier>/proof", views.proof, name="proof"),
+    path("audit/positions/<int:place>/", views.position, name="position"),
+    path("audit/checkpoints/", views.checkpoints, name="checkpoints"),
+]
