@@ -67,6 +67,9 @@ FREE = [
     "log-keys",
     "log-consistency",
     "log-cosignatures",
+    "log",
+    "log_verify",
+    "log_verify_file",
 ]
 """Addresses that take nothing."""
 
