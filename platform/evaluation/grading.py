@@ -22,7 +22,7 @@ from evaluation.models import EvaluationRun, PublicTaskResult, TaskResult
 from evaluation.sandbox import bubblewrap
 from evaluation.sandbox.spec import GradeSpec
 from scoring.channel import FailureType, RuleOutcome
-from scoring.run import score_run, with_ending
+from scoring.run import RunScore, score_run, with_ending
 
 logger = structlog.get_logger(__name__)
 
@@ -111,6 +111,20 @@ class Grader:
         graded = self._graded(claim)
         claims.finish_grading(claim, lambda: self._store(claim, graded))
 
+    def again(self, claim: GradingClaim) -> RunScore:
+        """What grading finds in an attempt that was graded before, by the same steps; nothing is stored.
+
+        Raises ArtefactsLost, OUR_FAULTS, and whatever stops the control too.
+        """
+        for _ in range(CONTROL_AT):
+            try:
+                return _score(self._graded(claim))
+            except (ArtefactsLost, *OUR_FAULTS):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again, and then the control
+                logger.warning("grading_failed", attempt=str(claim.attempt_id), error=place_of(error))
+        return _score(self._graded(claim, control=True))
+
     def _graded(self, claim: GradingClaim, *, control: bool = False) -> Graded:
         run = run_row(claim.run_id)
         data = packages.load_artefacts(run.package, claim.artefact_key)
@@ -148,7 +162,7 @@ class Grader:
 
     def _store(self, claim: GradingClaim, graded: Graded) -> None:
         run, left, outcome = graded.run, graded.left, graded.outcome
-        found = with_ending(score_run(outcome), left.ending["ending"])
+        found = _score(graded)
         common: dict[str, Any] = {
             "score": found.score,
             "success": found.success,
@@ -178,3 +192,7 @@ class Grader:
             reply=artefacts.readable(left.reply or b"", most=LOG_CHARACTERS),
             **common,
         )
+
+
+def _score(graded: Graded) -> RunScore:
+    return with_ending(score_run(graded.outcome), graded.left.ending["ending"])
