@@ -16,6 +16,7 @@ from audit.merkle.tiles import (
     TileInvalid,
     decode_bundle,
     entries_path,
+    full_tile_root,
     split_hashes,
     tile_path,
     tile_root,
@@ -78,49 +79,75 @@ def check_bundle(task: Task, number: int) -> Checked:
     name = tile_path(0, number, width)
     try:
         tile, changed = read_file(task, name)
-        leaves = split_hashes(tile)
-    except (Missing, TileInvalid) as error:
-        found.problems.append((first, last, f"{name} is missing or no tile: {error}"))
+    except Missing:
+        found.problems.append((first, last, f"{name} is missing"))
         return found
-    if len(leaves) != width:
-        found.problems.append((first, last, f"{name} has {len(leaves)} hashes in place of {width}"))
+    if len(tile) != width * HASH_BYTES:
+        found.problems.append((first, last, f"{name} has {len(tile)} bytes in place of {width * HASH_BYTES}"))
         return found
-    entries, wrong = _entries(task, found)
-    if entries is None:
-        found.withheld = list(range(width))
-    else:
-        leaves = _compare(task, found, entries, leaves, tile)
-        if task.strict:
-            _read(task, found, entries)
+    tile, wrong = _check_entries(task, found, tile)
     doubts = [*wrong, *([(first, last, changed)] if changed else [])]
     if not found.problems:
         found.problems += doubts[:1]
     if width == WIDTH:
-        found.root = tile_root(leaves)
+        found.root = full_tile_root(tile)
     else:
-        found.leaves = leaves
+        found.leaves = split_hashes(tile)
     return found
 
 
-def _entries(task: Task, found: Checked) -> tuple[list[bytes | None] | None, list[Found]]:
-    """The bundle's entries, None where it is wholly withheld; and what framing or manifest say against it."""
-    name, width = entries_path(found.number, found.width), found.width
-    first = found.number * WIDTH
+def _check_entries(task: Task, found: Checked, tile: bytes) -> tuple[bytes, list[Found]]:
+    """The bundle against its tile: the tile to go on with, and what framing or manifest say against the bundle."""
+    name, first = entries_path(found.number, found.width), found.number * WIDTH
+    last = first + found.width - 1
     if name not in task.files:
-        return None, []
+        found.withheld = list(range(found.width))
+        return tile, []
     try:
         data, changed = read_file(task, name)
     except Missing:
-        return None, [(first, first + width - 1, f"{name} is missing")]
+        found.withheld = list(range(found.width))
+        return tile, [(first, last, f"{name} is missing")]
+    wrong = [(first, last, changed)] if changed else []
+    entries: Sequence[bytes | None]
+    if _hash_all(data, found.width) == tile:
+        entries = decode_bundle(data) if task.strict else ()
+    else:
+        entries, short = _entries(data, found, name)
+        wrong = short or wrong
+        tile = _compare(task, found, entries, tile)
+    if task.strict:
+        _read(task, found, entries)
+    return tile, wrong
+
+
+def _hash_all(data: bytes, width: int) -> bytes | None:
+    """The leaf hashes of a bundle of which nothing is withheld, in one go; None where it has another form."""
+    sha256 = hashlib.sha256
+    hashes: list[bytes] = []
+    add = hashes.append
+    at = 0
+    try:
+        for _ in range(width):
+            begin = at + LENGTH_BYTES
+            at = begin + (data[at] << 8 | data[at + 1])
+            add(sha256(b"\x00" + data[begin:at]).digest())
+    except IndexError:
+        return None
+    return b"".join(hashes) if at == len(data) else None
+
+
+def _entries(data: bytes, found: Checked, name: str) -> tuple[list[bytes | None], list[Found]]:
+    """As many entries as the tile has leaves, None where one is withheld or lacking; and what is lacking."""
     try:
         entries = decode_bundle(data)
     except TileInvalid:
         entries = _split_loosely(data)
-    if len(entries) != width:
-        at = first + min(len(entries), width - 1)
-        what = f"{name} holds {len(entries)} whole entries in place of {width}"
-        return [*entries, *[None] * width][:width], [(at, at, what)]
-    return entries, [(first, first + width - 1, changed)] if changed else []
+    if len(entries) == found.width:
+        return entries, []
+    at = found.number * WIDTH + min(len(entries), found.width - 1)
+    what = f"{name} holds {len(entries)} whole entries in place of {found.width}"
+    return [*entries, *[None] * found.width][: found.width], [(at, at, what)]
 
 
 def _split_loosely(data: bytes) -> list[bytes | None]:
@@ -135,26 +162,17 @@ def _split_loosely(data: bytes) -> list[bytes | None]:
     return entries
 
 
-def _compare(
-    task: Task, found: Checked, entries: list[bytes | None], leaves: list[bytes], tile: bytes
-) -> list[bytes]:
-    """Check every disclosed entry against its leaf; returns the leaves to go on with."""
-    sha256 = hashlib.sha256
-    found.withheld = [at for at, entry in enumerate(entries) if entry is None] if None in entries else []
-    if not found.withheld:
-        hashes = [sha256(b"\x00" + entry).digest() for entry in entries]  # type: ignore[operator]
-        if b"".join(hashes) == tile:
-            return leaves
-    else:
-        hashes = [
-            leaf if entry is None else leaf_hash(entry) for entry, leaf in zip(entries, leaves, strict=True)
-        ]
-        if hashes == leaves:
-            return leaves
-    return _blame(task, found, hashes, leaves)
+def _compare(task: Task, found: Checked, entries: Sequence[bytes | None], tile: bytes) -> bytes:
+    """Check every disclosed entry against its leaf; returns the tile to go on with."""
+    leaves = split_hashes(tile)
+    found.withheld = [at for at, entry in enumerate(entries) if entry is None]
+    hashes = [
+        leaf if entry is None else leaf_hash(entry) for entry, leaf in zip(entries, leaves, strict=True)
+    ]
+    return tile if hashes == leaves else _blame(task, found, hashes, leaves)
 
 
-def _blame(task: Task, found: Checked, hashes: list[bytes], leaves: list[bytes]) -> list[bytes]:
+def _blame(task: Task, found: Checked, hashes: list[bytes], leaves: list[bytes]) -> bytes:
     """Entry or tile? The tile one level up says which of the two it was made from."""
     offset = next(at for at, (ours, theirs) in enumerate(zip(hashes, leaves, strict=True)) if ours != theirs)
     at = found.number * WIDTH + offset
@@ -164,9 +182,9 @@ def _blame(task: Task, found: Checked, hashes: list[bytes], leaves: list[bytes])
     )
     found.problems.append((at, at, guilty))
     if not tile_is_wrong:
-        return leaves
+        return b"".join(leaves)
     found.leaves = hashes
-    return hashes
+    return b"".join(hashes)
 
 
 def _above(task: Task, number: int) -> bytes | None:
