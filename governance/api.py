@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from governance import queries, services
+from governance import queries
 from submissions.api.base import MemberView
 from submissions.api.openapi import problems
-from submissions.delivery import delivers
+from submissions.delivery import PRECISION, delivers, hand_out
 from submissions.problems import Code, refuse
 from submissions.queries import submission_of
 
@@ -51,5 +51,6 @@ class Result(MemberView):
         result = queries.released_result(submission)
         if result is None:
             raise refuse(Code.RESULT_NOT_RELEASED, state=submission.state)
-        services.record_read(result, surface="api", by=self.caller.actor)
-        return Response(result.as_dict())
+        shown = result.as_dict()
+        hand_out(request, "result", submission.id, shown, by=self.caller.actor, precision=PRECISION)
+        return Response(shown)

@@ -40,10 +40,12 @@ class ResultReleased(Event):
 
 
 class ResultRead(Event):
-    """A delivery of a result, recorded before its body is sent. `representation` is salted by the nonce."""
+    """A delivery of a result, recorded before its body is sent; see `audit.read_events`."""
 
     kind: ClassVar[str] = "result.read"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} was given the result of the submission {subject} ({surface}).")
     representation: str
     surface: str
+    precision: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from decimal import Decimal
 
 from django.db import transaction
@@ -15,7 +13,7 @@ from config import clock
 from governance import aggregates, commitments, events, policies, release
 from governance.aggregates import DomainStatistics
 from governance.models import DomainAggregate, Release, ReleasePolicy, RunCommitment, SealedAggregate
-from governance.queries import ReleasedResult, policy_at
+from governance.queries import policy_at
 from governance.release import Shown
 from scoring import interval
 from submissions.models import Submission
@@ -172,14 +170,3 @@ def _show(
         by=by,
     )
     return row
-
-
-def record_read(result: ReleasedResult, *, surface: str, by: Actor) -> None:
-    """Record that a result is about to be delivered; if this fails, nothing may be sent.
-
-    `surface` names page or API. The event carries the SHA-256 of the result's machine form.
-    """
-    digest = hashlib.sha256(json.dumps(result.as_dict(), sort_keys=True).encode()).hexdigest()
-    with transaction.atomic():
-        event = events.ResultRead(subject=result.submission_id, representation=digest, surface=surface)
-        log.append(event, by=by)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
 
+from audit.events import Actor
 from audit.receipts import proof_of
+from submissions.delivery import PRECISION, hand_out
 from submissions.models import Submission
 from submissions.problems import Code, refuse
 
@@ -43,6 +46,12 @@ def receipt_of(submission: Submission) -> Receipt:
     if release is not None:
         body["release"] = release.text
     return Receipt(submission.id, json.dumps(body, indent=1) + "\n", release is not None)
+
+
+def hand_out_receipt(request: Any, receipt: Receipt, *, by: Actor) -> None:
+    """Record its delivery; with the release in it, it delivers the result. Raises Refused (read_not_recorded)."""
+    precision = PRECISION if receipt.shows_release else ""
+    hand_out(request, "receipt", receipt.submission_id, receipt.text, by=by, precision=precision)
 
 
 def receipt_file(receipt: Receipt) -> HttpResponse:

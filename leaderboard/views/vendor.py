@@ -13,13 +13,14 @@ from django.views.decorators.http import require_safe
 from accounts.access import member_page
 from accounts.models import Organisation
 from accounts.views import membership_in, signed_in
+from audit.events import Actor
 from benchmark.models import TaskSetVersion
-from governance.queries import released_result, released_results
-from governance.services import record_read
+from governance.queries import ReleasedResult, released_result, released_results
 from leaderboard import results
 from leaderboard.queries import domain_counts
 from submissions import queries
-from submissions.delivery import delivers
+from submissions.delivery import PRECISION, delivers, hand_out, show_status
+from submissions.faces import list_face, submission_face, window_face
 from submissions.policies import Counter, Rule
 from submissions.queries import QuotaCard
 from submissions.views.common import actor
@@ -30,7 +31,7 @@ LATEST = 5
 
 @require_safe
 @member_page
-@delivers("result")
+@delivers("result", "submission")
 def home(request: HttpRequest) -> HttpResponse:
     """Quota and cooldown per harness and version, what is running, and the latest results."""
     membership = membership_in(request)
@@ -42,8 +43,11 @@ def home(request: HttpRequest) -> HttpResponse:
     windows = [shown["window"] for cards in by_task_set.values() for shown in cards]
     running = queries.in_flight_of(organisation)
     latest = latest_results(organisation)
+    by = actor(request)
     for shown_result in latest:
-        record_read(shown_result["result"], surface="web", by=actor(request))
+        _hand_out(request, shown_result["result"], by)
+    face = [list_face(running), [window_face(window) for window in windows]]
+    show_status(request, "submission", ("organisation", organisation.id), face, by=by)
     context = {
         "membership": membership,
         "organisation": organisation,
@@ -56,6 +60,12 @@ def home(request: HttpRequest) -> HttpResponse:
         "latest": latest,
     }
     return render(request, "leaderboard/home.html", context)
+
+
+def _hand_out(request: HttpRequest, released: ReleasedResult, by: Actor) -> None:
+    """Record that the figures of a result are about to be shown."""
+    shown = released.as_dict()
+    hand_out(request, "result", released.submission_id, shown, by=by, precision=PRECISION)
 
 
 def tightest(card: QuotaCard) -> Counter:
@@ -78,14 +88,17 @@ def latest_results(organisation: Organisation) -> list[dict[str, Any]]:
 
 @require_safe
 @member_page
-@delivers("result")
+@delivers("result", "submission")
 def result(request: HttpRequest, submission: UUID) -> HttpResponse:
     """Four domain values ± h, the enterprise mean, the coverage; nothing finer exists here."""
     found = queries.submission_of(membership_in(request).organisation, submission)
     released = released_result(found)
     context: dict[str, Any] = {"submission": found, "result": released}
-    if released is not None:
-        record_read(released, surface="web", by=actor(request))
+    if released is None:
+        face = submission_face(found)
+        show_status(request, "submission", ("submission", found.id), face, by=actor(request))
+    else:
+        _hand_out(request, released, actor(request))
         counts = {row.domain: row.held_out for row in domain_counts(found.task_set)}
         context |= {"lines": results.lines(released, counts), "rows": results.chart_rows(released)}
     return render(request, "leaderboard/result.html", context)

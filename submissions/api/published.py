@@ -19,7 +19,7 @@ from submissions import cards, queries
 from submissions.api.base import MemberView, PublicView
 from submissions.api.openapi import problems
 from submissions.api.serializers import StrictSerializer
-from submissions.delivery import delivers
+from submissions.delivery import delivers, show_status
 from submissions.problems import Code, Entry, catalogue, entry, refuse, sentence
 
 SCHEMAS = {"harness-card": cards.CARD_SCHEMA, "harness-toml": 1}
@@ -118,8 +118,15 @@ class Quota(MemberView):
             for row in queries.open_task_sets()
             if asked.get("task_set") in (None, row.label)
         ]
+        subject = ("organisation", self.caller.organisation.id)
+        show_status(request, "quota", subject, _without_now(shown), by=self.caller.actor)
         rules = [{name: str(value) for name, value in rule.items()} for rule in queries.who_pays()]
         return Response({"now": clock.now().isoformat(), "task_sets": shown, "who_pays": rules})
+
+
+def _without_now(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Quota statements without the moment at which each was made."""
+    return [{**row, "harnesses": [{**line, "now": None} for line in row["harnesses"]]} for row in shown]
 
 
 def _quota(row: TaskSetVersion, cards_: list[queries.QuotaCard], harness_id: object) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from submissions import queries, services
 from submissions.api.base import MemberView
 from submissions.api.openapi import CREATES, problems
 from submissions.api.serializers import HarnessIn, HarnessOut, VersionDetailOut, VersionIn, VersionOut
+from submissions.delivery import delivers, hand_out
 from submissions.models import Harness
 
 
@@ -73,9 +74,12 @@ class HarnessVersions(HarnessDetail):
         return Response(answer.body, status=answer.status)
 
 
+@delivers("card")
 class VersionDetail(MemberView):
     @extend_schema(responses=problems({200: VersionDetailOut}))
     def get(self, request: Request, version_id: UUID) -> Response:
         found = queries.version_of(self.caller.organisation, version_id)
         self.caller.require_harness(found.harness_id)
-        return Response(VersionDetailOut(found).data)
+        body = VersionDetailOut(found).data
+        hand_out(request, "card", found.id, body["card"], by=self.caller.actor)
+        return Response(body)

@@ -24,10 +24,10 @@ from submissions.api.serializers import (
     SubmissionOut,
     TransparencyReceiptOut,
 )
-from submissions.delivery import delivers
+from submissions.delivery import delivers, hand_out, restates_the_request, show_status
 from submissions.models import Submission
 from submissions.queries import Order
-from submissions.receipts import receipt_file, receipt_of
+from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
 
 
 class ListIn(StrictSerializer):
@@ -54,7 +54,10 @@ class Submissions(MemberView):
         harness = queries.harness_of(self.caller.organisation, harness_id) if harness_id else None
         rows = queries.submissions_of(self.caller.organisation, harness=harness, **asked)
         following = str(rows[-1].id) if len(rows) == asked["limit"] else None
-        return Response({"submissions": SubmissionOut(rows, many=True).data, "before": following})
+        body = {"submissions": SubmissionOut(rows, many=True).data, "before": following}
+        subject = ("organisation", self.caller.organisation.id)
+        show_status(request, "submission", subject, body, by=self.caller.actor)
+        return Response(body)
 
     @extend_schema(
         request=SubmissionIn, parameters=CREATES, responses=problems({202: ReceiptOut, 200: ReceiptOut})
@@ -72,6 +75,7 @@ class Submissions(MemberView):
             publication_consent=body["publication_consent"],
         )
         receipt = services.submit(order, by=self.caller.actor, key=self.idempotency_key())
+        restates_the_request(request)
         return Response(receipt.body, status=receipt.status, headers={"Location": receipt.body["url"]})
 
 
@@ -82,7 +86,10 @@ class _One(MemberView):
         return found
 
     def shown(self, submission_id: UUID) -> Response:
-        return Response(SubmissionDetailOut(self.submission(submission_id)).data)
+        body = SubmissionDetailOut(self.submission(submission_id)).data
+        subject = ("submission", submission_id)
+        show_status(self.request, "submission", subject, body, by=self.caller.actor)
+        return Response(body)
 
 
 @delivers("submission")
@@ -115,12 +122,15 @@ class SubmissionReceipt(_One):
 
     @extend_schema(responses=problems({200: TransparencyReceiptOut}))
     def get(self, request: Request, submission_id: UUID) -> HttpResponse:
-        return receipt_file(receipt_of(self.submission(submission_id)))
+        receipt = receipt_of(self.submission(submission_id))
+        hand_out_receipt(request, receipt, by=self.caller.actor)
+        return receipt_file(receipt)
 
 
 @delivers("preflight")
 class SubmissionPreflight(_One):
     @extend_schema(responses=problems({200: PreflightOut}))
     def get(self, request: Request, submission_id: UUID) -> Response:
-        report = queries.preflight_report(self.submission(submission_id))
-        return Response(PreflightOut(report).data)
+        body = PreflightOut(queries.preflight_report(self.submission(submission_id))).data
+        hand_out(request, "preflight", submission_id, body, by=self.caller.actor)
+        return Response(body)

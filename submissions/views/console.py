@@ -22,6 +22,7 @@ from accounts.views import signed_in
 from config import clock
 from evaluation.queries import live_workers
 from submissions import queries
+from submissions.delivery import delivers, show_status
 
 MIB = 1024 * 1024
 SEEN_WITHIN = timedelta(minutes=10)
@@ -30,9 +31,14 @@ SEEN_WITHIN = timedelta(minutes=10)
 
 @require_safe
 @staff_page
+@delivers("submission")
 def running(request: HttpRequest) -> HttpResponse:
     """Every submission that is not at an end, oldest state first."""
-    context = {"rows": queries.running_for_staff(), "waiting_for_review": len(waiting_for_review())}
+    rows = queries.running_for_staff()
+    face = [[row.submission.id, row.submission.state, row.work.counts if row.work else None] for row in rows]
+    by = accounts.actor_for(signed_in(request), channel="web")
+    show_status(request, "submission", ("console", "submissions"), face, by=by)
+    context = {"rows": rows, "waiting_for_review": len(waiting_for_review())}
     return render(request, "console/submissions.html", context)
 
 

@@ -16,6 +16,8 @@ from accounts.access import member_page
 from accounts.views import membership_in
 from submissions import cards, queries, services
 from submissions.cardform import CardForm, described
+from submissions.delivery import delivers, hand_out, restates_the_request, show_status
+from submissions.faces import list_face
 from submissions.forms import CardDocumentForm, HarnessForm, VersionForm
 from submissions.models import Harness
 from submissions.problems import Refused
@@ -49,6 +51,7 @@ def new_harness(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @member_page
+@delivers("submission")
 def harness(request: HttpRequest, harness: UUID) -> HttpResponse:
     found = queries.harness_of(membership_in(request).organisation, harness)
     context = {
@@ -56,20 +59,25 @@ def harness(request: HttpRequest, harness: UUID) -> HttpResponse:
         "versions": queries.harness_versions(found),
         "submissions": queries.submissions_of(found.organisation, harness=found, limit=10),
     }
+    subject = ("organisation", found.organisation_id)
+    show_status(request, "submission", subject, list_face(context["submissions"]), by=actor(request))
     return render(request, "submissions/harness.html", context)
 
 
 @require_safe
 @member_page
+@delivers("card")
 def version(request: HttpRequest, version: UUID) -> HttpResponse:
     """One version and its card as filed; it cannot change any more."""
     found = queries.version_of(membership_in(request).organisation, version)
+    hand_out(request, "card", found.id, found.card, by=actor(request))
     context = {"version": found, "harness": found.harness, "card": described(found.card, found.card_schema)}
     return render(request, "submissions/version.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@delivers("card")
 def new_version(request: HttpRequest, harness: UUID) -> HttpResponse:
     """A version with its card: by the form of the schema, or as one YAML or JSON document."""
     found = queries.harness_of(membership_in(request).organisation, harness)
@@ -83,6 +91,10 @@ def _by_form(request: HttpRequest, harness: Harness) -> HttpResponse:
     sent = request.POST if request.method == "POST" else None
     form, card_form = VersionForm(sent), CardForm(sent, card=earlier.card if earlier else None)
     context = {"harness": harness, "form": form, "card_form": card_form, "earlier": earlier}
+    if earlier is not None and sent is None:
+        hand_out(request, "card", earlier.id, earlier.card, by=actor(request))
+    else:
+        restates_the_request(request)
     if sent is not None and form.is_valid() & card_form.is_valid():
         try:
             added = services.add_version(
@@ -100,6 +112,7 @@ def _by_document(request: HttpRequest, harness: Harness) -> HttpResponse:
     form = VersionForm(sent)
     document_form = CardDocumentForm(sent, request.FILES or None)
     context: dict[str, Any] = {"harness": harness, "form": form, "document_form": document_form}
+    restates_the_request(request)
     if sent is not None and form.is_valid() & document_form.is_valid():
         card, complaint = read_card(document_form.document)
         if complaint:
@@ -150,9 +163,11 @@ def read_card(text: str) -> tuple[Any, str]:
 
 @require_safe
 @member_page
+@delivers("card")
 def card_document(request: HttpRequest, version: UUID) -> HttpResponse:
     """The card as its canonical JSON, to keep or to edit for the next version."""
     found = queries.version_of(membership_in(request).organisation, version)
+    hand_out(request, "card", found.id, found.card, by=actor(request))
     answer = HttpResponse(cards.canonical_json(found.card), content_type="application/json")
     answer["Content-Disposition"] = f'attachment; filename="{found.harness.name}-{found.version}-card.json"'
     return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,12 +18,13 @@ from accounts.access import member_page
 from accounts.views import membership_in
 from benchmark.models import Domain
 from submissions import queries, services
-from submissions.delivery import delivers
+from submissions.delivery import delivers, hand_out, show_status
+from submissions.faces import list_face, submission_face
 from submissions.models import Submission
 from submissions.policies.states import ENDS
 from submissions.problems import Refused
 from submissions.queries import Moment, PreflightRun
-from submissions.receipts import receipt_file, receipt_of
+from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
 from submissions.views.common import actor, refused_page
 from submissions.views.scores import explained
 
@@ -95,6 +96,8 @@ def submission_list(request: HttpRequest) -> HttpResponse:
     organisation = membership_in(request).organisation
     before = _uuid(request.GET.get("before", ""))
     rows = queries.submissions_of(organisation, before=before)
+    subject = ("organisation", organisation.id)
+    show_status(request, "submission", subject, list_face(rows), by=actor(request))
     context = {"submissions": rows, "more": rows[-1].id if len(rows) == queries.submissions.PAGE else None}
     return render(request, "submissions/submissions.html", context)
 
@@ -111,6 +114,8 @@ def _uuid(text: str) -> UUID | None:
 @delivers("submission")
 def submission(request: HttpRequest, submission: UUID) -> HttpResponse:
     found = queries.submission_of(membership_in(request).organisation, submission)
+    face = submission_face(found)
+    show_status(request, "submission", ("submission", found.id), face, by=actor(request))
     return render(request, "submissions/submission.html", page_of(found))
 
 
@@ -136,10 +141,13 @@ def page_of(submission: Submission) -> dict[str, Any]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@delivers("submission")
 def cancel(request: HttpRequest, submission: UUID) -> HttpResponse:
     """A page of its own that says what cancelling does, and does it."""
     found = queries.submission_of(membership_in(request).organisation, submission)
     context = {"submission": found, "charge": queries.charge(found)}
+    face = submission_face(found)
+    show_status(request, "submission", ("submission", found.id), face, by=actor(request))
     if request.method == "POST":
         try:
             services.cancel(found.id, by=actor(request))
@@ -152,10 +160,13 @@ def cancel(request: HttpRequest, submission: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@delivers("submission")
 def choice(request: HttpRequest, submission: UUID) -> HttpResponse:
     """Keep or void, before any number is shown."""
     found = queries.submission_of(membership_in(request).organisation, submission)
     context = {"submission": found, "charge": queries.charge(found), "outcome": queries.outcome(found)}
+    face = submission_face(found)
+    show_status(request, "submission", ("submission", found.id), face, by=actor(request))
     if request.method != "POST":
         return render(request, "submissions/choice.html", context)
     chosen = request.POST.get("choice", "")
@@ -188,9 +199,11 @@ def receipt(request: HttpRequest, submission: UUID) -> HttpResponse:
     """The receipt as a file; the submission's page with the reason where it is not ready yet."""
     found = queries.submission_of(membership_in(request).organisation, submission)
     try:
-        return receipt_file(receipt_of(found))
+        given = receipt_of(found)
     except Refused as refused:
         return refused_page(request, "submissions/submission.html", page_of(found), refused.refusal)
+    hand_out_receipt(request, given, by=actor(request))
+    return receipt_file(given)
 
 
 @require_safe
@@ -200,6 +213,7 @@ def preflight(request: HttpRequest, submission: UUID) -> HttpResponse:
     """How the harness did on the public tasks, run by run."""
     found = queries.submission_of(membership_in(request).organisation, submission)
     report = queries.preflight_report(found)
+    hand_out(request, "preflight", found.id, asdict(report), by=actor(request))
     context = {"submission": found, "report": report, "runs": [_run_facts(run) for run in report.runs]}
     return render(request, "submissions/preflight.html", context)
 
@@ -214,6 +228,7 @@ def preflight_run(request: HttpRequest, submission: UUID, task: str, index: int)
     run = next((row for row in report.runs if row.task == task and row.run_index == index), None)
     if run is None:
         raise Http404
+    hand_out(request, "preflight", found.id, asdict(run), by=actor(request))
     return render(
         request,
         "submissions/preflight_run.html",

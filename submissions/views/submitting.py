@@ -23,6 +23,8 @@ from accounts.views import membership_in
 from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import queries, services
+from submissions.delivery import delivers, show_status
+from submissions.faces import window_face
 from submissions.forms import ConfirmForm, PackageForm
 from submissions.models import HarnessVersion, Submission, Upload
 from submissions.policies import QuotaWindow
@@ -141,6 +143,7 @@ def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | No
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@delivers("quota")
 def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
     """What was found in the check, what it costs, and the button that submits."""
     organisation = membership_in(request).organisation
@@ -190,6 +193,7 @@ def _confirm_page(
     problem = refusal or queries.may_submit(order, by=by)
     window = queries.quota_window(order.harness_version.harness, order.task_set, account=by.account)
     earlier = identical(order)
+    show_status(request, "quota", ("organisation", order.organisation.id), window_face(window), by=by)
     context = {
         "form": form,
         "problem": problem,

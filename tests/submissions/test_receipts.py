@@ -208,7 +208,9 @@ def test_the_entries_hold_what_the_vendor_knows_and_nothing_per_task(
     }
     # A salted root over the runs may stand beside these; a leaf or a task may not.
     assert {"policy", "values", "coverage"} <= set(release["data"])
-    assert set(release["data"]) <= {"policy", "values", "coverage", "runs_root", "runs"}
+    assert set(release["data"]) <= {
+        *("policy", "policy_row", "values", "bounds", "coverage", "runs_root", "runs")
+    }
     assert set(release["data"]["values"]) == {
         *("general", "finance", "supply_chain", "manufacturing", "enterprise")
     }

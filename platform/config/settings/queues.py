@@ -20,6 +20,7 @@ QUEUE_NAMES = ("execute", "grade", "governance", "web")
 LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "sweep": {"task": "evaluation.tasks.sweep", "queue": "governance", "seconds": 60.0},
     "submissions": {"task": "submissions.tasks.sweep", "queue": "governance", "seconds": 60.0},
+    "reads": {"task": "audit.tasks.close_windows", "queue": "governance", "seconds": 60.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 
