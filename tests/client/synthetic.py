@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def signer() -> Signer:
 
 
 class Scribe:
-    """Writes events one after the other, about a second apart."""
+    """Writes events one after the other, about half a second apart."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -37,7 +36,8 @@ class Scribe:
 
     def id(self) -> str:
         """A random identifier."""
-        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+        digits = f"{self.random.getrandbits(128):032x}"
+        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
     def sha256(self) -> str:
         """A digest of something."""
@@ -45,7 +45,7 @@ class Scribe:
 
     def event(self, kind: str, type_: str, subject: str, *, outcome: str = "ok", **data: object) -> bytes:
         """The canonical bytes of one event."""
-        self.microseconds += self.random.randrange(1, 2_000_000)
+        self.microseconds += self.random.getrandbits(20) + 1
         body = {
             "actor": {"channel": "api", "id": self.id(), "kind": "token", "organisation": self.organisation},
             "data": data,

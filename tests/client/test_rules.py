@@ -217,6 +217,34 @@ def test_auditors():
     assert [position for position, _ in judged([*entries, ended])] == [at]
 
 
+def test_grading_again():
+    write = synthetic.Scribe(7)
+    entries = history()
+    released = where(entries, "result.released")
+    name, seed = json.loads(entries[released])["subject"]["id"], write.sha256()
+    committed = write.event("regrading.committed", "submission", name, seed_digest=seed)
+    facts = {"count": 5, "differences": 0, "grader": write.sha256()}
+    done = write.event("regrading.done", "submission", name, seed_digest=seed, **facts)
+    good = [*entries[:released], committed, *entries[released:], done]
+    assert judged(good) == []
+    assert [position for position, _ in judged([*entries, committed, done])] == [len(entries)]
+    assert [position for position, _ in judged([*entries, done])] == [len(entries)]
+    assert [position for position, _ in judged([*good[:-1], altered(done, differences=6)])] == [len(good) - 1]
+    assert judged([*entries, done], withheld={3}) == []
+
+
+def test_sealed_exports():
+    write = synthetic.Scribe(8)
+    entries = history()
+    name = json.loads(entries[where(entries, "submission.admitted")])["subject"]["id"]
+    facts = {"people": ["a", "b"], "reason": "r", "content": write.sha256(), "runs": 9}
+    made = write.event("sealed_export.made", "submission", name, **facts)
+    stranger = write.event("sealed_export.made", "submission", write.id(), **facts)
+    assert judged([*entries, made]) == []
+    for wrong in (altered(made, people=["a", "a"]), altered(made, content="x"), stranger):
+        assert [position for position, _ in judged([*entries, wrong])] == [len(entries)]
+
+
 def test_two_submissions_of_one_upload():
     entries = history()
     first, second = where(entries, "submission.admitted"), where(entries, "submission.admitted", 1)
