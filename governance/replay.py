@@ -1,0 +1,89 @@
+"""What events say about release policies and released values, for `manage.py audit verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from audit.merkle import commitment
+from audit.replay import Ledger, State, Told, sets, together
+
+POLICY = ("id", "task_set", "profile", "rule", "grid_points", "rho", "tick_seconds", "half_widths")
+"""The fields of a policy row in the form that release events commit to (governance.commitments.policy_row)."""
+
+RELEASES = """
+SELECT release.submission_id, release.coverage, release.enterprise_value, release.enterprise_h,
+       coalesce((SELECT json_agg(json_build_array(domain, value, half_width, low, high) ORDER BY domain)
+                   FROM governance_domainaggregate WHERE release_id = release.id), '[]'::json),
+       policy.id, policy.task_set_id, policy.profile, policy.rule, policy.grid_points, policy.rho,
+       policy.tick_seconds, policy.half_widths::json
+  FROM governance_release release JOIN governance_releasepolicy policy ON policy.id = release.policy_id
+"""
+
+
+def _shown(values: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
+    """All numbers of a release as one text, in a fixed order."""
+    shown = [f"{name} {row['value']}±{row['h']}" for name, row in sorted(values.items())]
+    return ", ".join(
+        [*shown, *(f"{name} {row['low']}…{row['high']}" for name, row in sorted(bounds.items()))]
+    )
+
+
+def _released(state: State, event: Told) -> None:
+    values, bounds = (event.data.get(name) or {} for name in ("values", "bounds"))
+    state["shown"] = _shown(values, bounds)
+
+
+def _shape(row: Sequence[Any]) -> Sequence[Any]:
+    submission, coverage, enterprise, width, domains, *policy = row
+    values = {
+        name: {"value": value, "h": half} for name, value, half, _, _ in domains if None not in (value, half)
+    }
+    if None not in (enterprise, width):
+        values["enterprise"] = {"value": enterprise, "h": width}
+    bounds = {
+        name: {"low": low, "high": high} for name, _, _, low, high in domains if None not in (low, high)
+    }
+    facts = dict(zip(POLICY, policy, strict=True))
+    facts |= {"id": str(facts["id"]), "task_set": str(facts["task_set"]), "rho": f"{facts['rho']:.3f}"}
+    return submission, coverage, facts["id"], commitment.digest_of(facts), _shown(values, bounds)
+
+
+LEDGERS = [
+    Ledger(
+        table="governance_releasepolicy",
+        columns=("task_set", "profile", "rule", "grid_points", "tick_seconds"),
+        query="SELECT policy.id, version.label, policy.profile, policy.rule, policy.grid_points, policy.tick_seconds "
+        "FROM governance_releasepolicy policy "
+        "JOIN benchmark_tasksetversion version ON version.id = policy.task_set_id",
+        begins=frozenset({"release_policy.set"}),
+        steps={
+            "release_policy.set": sets(
+                task_set="task_set",
+                profile="profile",
+                rule="rule",
+                grid_points="grid_points",
+                tick_seconds="tick_seconds",
+            )
+        },
+    ),
+    Ledger(
+        table="governance_release",
+        columns=("coverage", "policy", "policy_row", "shown"),
+        query=RELEASES,
+        shape=_shape,
+        begins=frozenset({"result.released"}),
+        steps={
+            "result.released": together(
+                sets(coverage="coverage", policy="policy", policy_row="policy_row"), _released
+            )
+        },
+    ),
+    Ledger(
+        table="governance_runcommitment",
+        columns=("root", "runs"),
+        query="SELECT submission_id, root, runs FROM governance_runcommitment",
+        begins=frozenset({"result.released"}),
+        steps={"result.released": sets(root="runs_root", runs="runs")},
+    ),
+]

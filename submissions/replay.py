@@ -1,0 +1,129 @@
+"""What events say about submissions, slots, uploads and quota rules, for `manage.py audit verify`."""
+
+from __future__ import annotations
+
+from audit.replay import INSTANT, Ledger, State, Told, becomes, sets, together
+
+UNTIL, FROM = INSTANT.format("submission.cooldown_until"), INSTANT.format("valid_from")
+
+
+def _admitted(state: State, event: Told) -> None:
+    state.update(state="created", reason="", cooldown_lifted="0")
+    state["organisation"] = str(event.actor.get("organisation", ""))
+
+
+SUBMISSION = Ledger(
+    table="submissions_submission",
+    columns=(
+        *("state", "reason", "organisation", "harness_version", "task_set", "package", "card", "upload"),
+        *("consent", "cooldown", "cooldown_lifted"),
+    ),
+    query="SELECT submission.id, submission.state, submission.reason_code, submission.organisation_id, "  # noqa: S608
+    "submission.harness_version_id, version.label, submission.package_digest, submission.card_digest, "
+    f"submission.upload_id, submission.publication_consent::int, {UNTIL}, "
+    "(submission.cooldown_ended_at IS NOT NULL)::int FROM submissions_submission submission "
+    "JOIN benchmark_tasksetversion version ON version.id = submission.task_set_id",
+    begins=frozenset({"submission.admitted"}),
+    steps={
+        "submission.admitted": together(
+            _admitted,
+            sets(
+                harness_version="harness_version",
+                task_set="task_set",
+                package="package_digest",
+                card="card_digest",
+                upload="upload",
+                consent="publication_consent",
+                cooldown="cooldown_until",
+            ),
+        ),
+        "submission.moved": sets(state="after", reason="cause"),
+        "submission.publication_consent_changed": sets(consent="consent"),
+        "cooldown.lifted": becomes(cooldown_lifted="1"),
+    },
+)
+
+
+def _first_move(state: State, event: Told) -> None:
+    state["moves"] = "created:admitted"
+
+
+def _next_move(state: State, event: Told) -> None:
+    state["moves"] = f"{state.get('moves', '')} {event.text('after')}:{event.text('cause')}"
+
+
+TRANSITIONS = Ledger(
+    table="submissions_submissiontransition",
+    columns=("moves",),
+    query="SELECT submission_id, string_agg(state || ':' || cause, ' ' ORDER BY id) "
+    "FROM submissions_submissiontransition GROUP BY submission_id",
+    begins=frozenset({"submission.admitted"}),
+    steps={"submission.admitted": _first_move, "submission.moved": _next_move},
+)
+
+
+def _by(state: State, event: Told) -> None:
+    state["actor"] = event.by
+
+
+SLOT = Ledger(
+    table="submissions_slot",
+    columns=("state", "submission", "task_set", "line", "lineage", "cause", "actor"),
+    query="SELECT slot.id, slot.state, slot.submission_id, version.label, slot.line_id, slot.lineage_id, slot.cause, "
+    "slot.actor FROM submissions_slot slot JOIN benchmark_tasksetversion version ON version.id = slot.task_set_id",
+    begins=frozenset({"slot.reserved"}),
+    steps={
+        "slot.reserved": together(
+            sets(submission="submission", task_set="task_set", line="line", lineage="lineage"),
+            becomes(state="reserved", cause="admitted"),
+            _by,
+        ),
+        "slot.consumed": together(sets(cause="cause"), becomes(state="consumed"), _by),
+        "slot.refunded": together(sets(cause="cause"), becomes(state="refunded"), _by),
+    },
+)
+
+
+def _outcome(state: State, event: Told) -> None:
+    state["state"] = event.outcome
+
+
+UPLOAD = Ledger(
+    table="submissions_upload",
+    columns=("harness_version", "state", "failure", "sha256", "size"),
+    query="SELECT id, harness_version_id, state, failure, sha256, size FROM submissions_upload",
+    begins=frozenset({"upload.opened"}),
+    steps={
+        "upload.opened": together(
+            sets(harness_version="harness_version", sha256="sha256", size="size"),
+            becomes(state="open", failure=""),
+        ),
+        "upload.verifying": becomes(state="verifying"),
+        "upload.used": becomes(state="consumed"),
+        "upload.ended": together(sets(failure="cause", sha256="sha256", size="size"), _outcome),
+        "upload.removed_from_quarantine": _outcome,
+    },
+)
+
+
+def _rules(state: State, event: Told) -> None:
+    """Rows of one version as one text, in the order in which the database sorts them too."""
+    rules = event.data.get("rules")
+    fresh = [
+        f"{event.text('valid_from')} {rule}={value} {event.text('profile')}"
+        for rule, value in (rules.items() if isinstance(rules, dict) else ())
+    ]
+    state["rules"] = "; ".join(sorted([*filter(None, state.get("rules", "").split("; ")), *fresh]))
+
+
+QUOTA = Ledger(
+    table="submissions_quotapolicy",
+    columns=("rules",),
+    query="WITH rules AS (SELECT task_set_id, "  # noqa: S608
+    f"{FROM} || ' ' || rule || '=' || value || ' ' || profile AS rule FROM submissions_quotapolicy) "
+    """SELECT task_set_id, string_agg(rule, '; ' ORDER BY rule COLLATE "C") FROM rules GROUP BY task_set_id""",
+    begins=frozenset({"quota.policy_set"}),
+    steps={"quota.policy_set": _rules},
+)
+
+LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, UPLOAD, QUOTA]
