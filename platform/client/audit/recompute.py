@@ -16,7 +16,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -248,9 +248,9 @@ def figures(summary: DomainSummary) -> dict[str, str | int]:
 
 
 def rounded(score: Decimal) -> str:
-    """A score with the ten places that the database keeps."""
+    """A score with the ten places that the database keeps; PostgreSQL rounds halves away from zero."""
     with localcontext(prec=_PRECISION):
-        return f"{score.quantize(AGGREGATE_PLACES, rounding=ROUND_HALF_EVEN):f}"
+        return f"{score.quantize(AGGREGATE_PLACES, rounding=ROUND_HALF_UP):f}"
 
 
 def _aggregates(stated: Mapping[str, Any], found: Mapping[str, DomainSummary]) -> None:
