@@ -33,7 +33,20 @@ CHECKPOINT_SECONDS = 1.0
 """Least time between two checkpoints; one follows within this and a poll of the first new entry."""
 TURN_LOCK = 0x6C676C6F67
 """The advisory lock that the working sequencer's session holds."""
-SESSION = "-c synchronous_commit=on -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000"
+LONGEST_POLL_SECONDS = 2.0
+LOOKS_SHARE = 20
+"""How many times longer than a look that found nothing took is waited after it. A look takes long only while some
+session's old snapshot keeps the rows alive that were taken away."""
+SETTINGS = {
+    "synchronous_commit": "on",
+    "statement_timeout": "60000",
+    "idle_in_transaction_session_timeout": "60000",
+    # Few rows by their keys, always: what is known of a table that fills and empties all the time misleads the planner.
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+SESSION = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
 
 # Taken away and placed in one statement: there is no moment between the two.
 TAKE = """
@@ -106,11 +119,13 @@ class Sequencer:
                 return
             self._resume(database)
             while not self._stop.is_set():
+                began = time.monotonic()
                 placed = self._drain(database)
+                looked = 0.0 if placed else time.monotonic() - began
                 if self._edge.size > self._signed_size and self._due():
                     self._checkpoint(database)
                 if placed < BATCH:
-                    self._stop.wait(POLL_SECONDS)
+                    self._stop.wait(min(max(POLL_SECONDS, LOOKS_SHARE * looked), LONGEST_POLL_SECONDS))
 
     def _await(self, attempt: Callable[[], Found | None]) -> Found | None:
         """What `attempt` gives at last, asked now and then; None when told to stop first. Says once that it waits."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import random
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +24,7 @@ from audit.merkle.note import Signer, Verifier, generate_key, parse_note
 from audit.merkle.tree import Frontier
 from audit.sequencer import Sequencer
 from tests.audit.conftest import Connection, Crew, add_events, figure, signed_size, until, waiting
+from tests.servers import ROOT
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.serial]
 Connect = Callable[[str], psycopg.Connection[Any]]
@@ -334,8 +339,6 @@ def test_another_logs_folder_is_refused(
 
 
 def test_it_runs_under_its_own_role_only(processes: Any, connect_as: Connect) -> None:
-    import subprocess
-
     command, environment = processes.command("sequencer", role="web")
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
@@ -355,27 +358,52 @@ def test_an_unknown_user_is_refused(processes: Any, connect_as: Connect) -> None
     become("")
 
 
-def test_events_of_before_the_tree_are_waiting_after_the_migration(servers: Any, connect_as: Connect) -> None:
-    """The migration itself is run again over a log of three events, as at the first update of a site."""
-    import os
-    import subprocess
-    import sys
+def test_root_gives_itself_up_for_the_named_user_and_others_cannot(
+    processes: Any, connect_as: Connect
+) -> None:
+    code = (
+        "import sys, os; from django.core.management import CommandError\n"
+        "from audit.management.commands.sequencer import become\n"
+        "try: become('nobody')\n"
+        "except CommandError as error: sys.exit(str(error))\n"
+        "print(os.getuid(), os.geteuid(), os.getgroups())"
+    )
+    environment = processes.environment("sequencer")
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    nobody = pwd.getpwnam("nobody").pw_uid
+    if os.geteuid() in (0, nobody):
+        assert done.stdout.split()[:2] == [str(nobody)] * 2, done.stderr
+        assert done.stdout.strip().endswith("[]")
+    else:
+        assert "start it as that user or as root" in done.stderr
 
-    from tests.servers import ROOT, migrate
 
-    add_events(connect_as("web"), 3)
+def migrate_audit(servers: Any, database: str, to: str) -> None:
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings.test",
         "LINGEE_ROLE": "owner",
-        "DATABASE_URL": servers.url("owner"),
+        "DATABASE_URL": servers.url("owner", database),
     }
-    back = [sys.executable, str(ROOT / "manage.py"), "migrate", "audit", "0001", "--verbosity", "0"]
-    done = subprocess.run(back, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    command = [sys.executable, str(ROOT / "manage.py"), "migrate", "audit", to, "--verbosity", "0"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert figure(connect_as("auditor"), COUNT) == 3
-    migrate(servers.url("owner"))
-    assert waiting(connect_as("auditor")) == 3
+
+
+def test_events_of_before_the_tree_are_waiting_after_the_migration(servers: Any, connect_as: Connect) -> None:
+    """As at the first update of a site: a database of the first migration, three events, then the second."""
+    name = f"{servers.database}_early"
+    with servers.superuser() as above:
+        above.execute(sql.SQL("CREATE DATABASE {} OWNER lingee_owner").format(sql.Identifier(name)))
+        migrate_audit(servers, name, "0001")
+        with psycopg.connect(servers.url("web", name), autocommit=True) as web:
+            add_events(web, 3)
+        migrate_audit(servers, name, "0002")
+        with psycopg.connect(servers.url("auditor", name), autocommit=True) as auditor:
+            assert waiting(auditor) == 3
+        above.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
 
 
 def test_batches_and_idle_looks_are_cheap(
