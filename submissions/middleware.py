@@ -54,7 +54,7 @@ def asked_for(request: HttpRequest, answer: HttpResponse) -> str:
     if answer.status_code == 404:
         match = request.resolver_match
         named = [str(value) for value in match.kwargs.values() if isinstance(value, UUID)] if match else []
-        return " ".join(named) or next(filter(_is_id, request.GET.values()), "")
+        return " ".join(named) or next((str(text) for text in request.GET.dict().values() if _is_id(text)), "")
     data = getattr(answer, "data", None)
     if not isinstance(data, dict) or data.get("code") != Code.UNKNOWN_REFERENCE:
         return ""
@@ -63,9 +63,9 @@ def asked_for(request: HttpRequest, answer: HttpResponse) -> str:
     return f"{data.get('field')} {body.get(str(data.get('field')), '')}" if isinstance(body, dict) else ""
 
 
-def _is_id(text: str) -> bool:
+def _is_id(text: object) -> bool:
     try:
-        UUID(text)
+        UUID(str(text))
     except ValueError:
         return False
     return True

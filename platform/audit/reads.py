@@ -53,7 +53,7 @@ class _Counted(NamedTuple):
     old_count: int | None
     old_representation: bytes | None
     begins_at: datetime
-    count: int
+    counted: int
 
 
 def record(
@@ -97,12 +97,12 @@ def refused(asked: str, *, surface: str, method: str, by: Actor) -> None:
         found = _count(by, REFUSED, ("reader", by.id), begins_at, first=1, representation=b"")
         if found.old_begins_at and found.old_begins_at < found.begins_at and found.old_count:
             _total(by, found.old_begins_at, found.old_count)
-        if found.count <= ALL_OF_AN_HOUR or found.count % ONE_IN == 0:
+        if found.counted <= ALL_OF_AN_HOUR or found.counted % ONE_IN == 0:
             event = ReadRefused(
                 subject=hashlib.sha256(f"{surface}\0{asked}".encode()).hexdigest(),
                 surface=surface,
                 method=method,
-                count=found.count,
+                count=found.counted,
                 since=timestamp(found.begins_at),
             )
             log.append(event, by=by)
@@ -162,7 +162,8 @@ def _count(
 
 def _summarise(by: Actor, surface: str, subject: tuple[str, str], since: datetime, count: int) -> None:
     kind = Event.registry[f"{subject[0]}.status_polled"]
-    log.append(kind(subject=subject[1], surface=surface, count=count, since=timestamp(since)), by=by)
+    facts: dict[str, Any] = {"surface": surface, "count": count, "since": timestamp(since)}
+    log.append(kind(subject=subject[1], **facts), by=by)
 
 
 def _total(by: Actor, since: datetime, count: int) -> None:

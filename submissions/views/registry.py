@@ -54,13 +54,10 @@ def new_harness(request: HttpRequest) -> HttpResponse:
 @delivers("submission")
 def harness(request: HttpRequest, harness: UUID) -> HttpResponse:
     found = queries.harness_of(membership_in(request).organisation, harness)
-    context = {
-        "harness": found,
-        "versions": queries.harness_versions(found),
-        "submissions": queries.submissions_of(found.organisation, harness=found, limit=10),
-    }
+    latest = queries.submissions_of(found.organisation, harness=found, limit=10)
     subject = ("organisation", found.organisation_id)
-    show_status(request, "submission", subject, list_face(context["submissions"]), by=actor(request))
+    show_status(request, "submission", subject, list_face(latest), by=actor(request))
+    context = {"harness": found, "versions": queries.harness_versions(found), "submissions": latest}
     return render(request, "submissions/harness.html", context)
 
 

@@ -1,0 +1,478 @@
+"""Reads are on record: deliveries before the body, polling condensed, refused reads without exception."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connections
+from django.http import HttpResponse
+from django.test import RequestFactory
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from audit import reads
+from audit.models import ReadTally
+from audit.texts import is_of
+from benchmark.models import TaskSetVersion
+from client.audit.rules import Judge, Seen
+from config import clock
+from submissions.delivery import Undeclared, delivers, delivery_of, hand_out
+from submissions.models import Submission
+from tests.pages import site
+from tests.pages.site import address, signed_in
+from tests.submissions import world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Connect = Callable[[str], psycopg.Connection[Any]]
+NOON = datetime(2026, 11, 30, 12, 1, tzinfo=UTC)
+CHANGING = re.compile(
+    rb'name="csrfmiddlewaretoken" value="[^"]+"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+)
+"""What of a page differs from request to request: its form's token, its own id, the id in its address."""
+SERVING = "lingee_web, lingee_execute, lingee_sealed, lingee_console"
+
+
+@pytest.fixture
+def version() -> TaskSetVersion:
+    return site.task_set()
+
+
+@pytest.fixture
+def vendor() -> world.Vendor:
+    return world.vendor()
+
+
+@pytest.fixture
+def other() -> world.Vendor:
+    return world.vendor()
+
+
+@pytest.fixture
+def complete(vendor: world.Vendor, version: TaskSetVersion) -> Submission:
+    found = site.moved(site.submission(vendor, version), *site.TO_COMPLETE)
+    site.preflight_result(found)
+    site.release(found)
+    return found
+
+
+@pytest.fixture
+def events(connect_as: Connect) -> Callable[..., list[dict[str, Any]]]:
+    """`events("result.read")`: the bodies of the committed events of these kinds, oldest first."""
+    auditor = connect_as("auditor")
+
+    def bodies(*kinds: str) -> list[dict[str, Any]]:
+        rows = auditor.execute("SELECT body FROM audit_event WHERE kind = ANY (%s) ORDER BY id", [[*kinds]])
+        return [json.loads(body) for (body,) in rows]
+
+    return bodies
+
+
+Events = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def deaf(connect_as: Connect) -> Callable[[], object]:
+    """`deaf()`: from now on the log takes no event from anybody who serves."""
+    return lambda: connect_as("owner").execute(f"REVOKE INSERT (body) ON audit_event FROM {SERVING}")
+
+
+# --- deliveries --------------------------------------------------------------------------------------
+
+
+@pytest.mark.acceptance("log:8")
+def test_each_delivery_names_what_was_sent_and_how_exactly(
+    vendor: world.Vendor, complete: Submission, events: Events
+) -> None:
+    sent = vendor.api.get(f"submissions/{complete.id}/result").body
+    signed_in(vendor.user).get(address("leaderboard:result", complete.id))
+    by_api, by_page = events("result.read")
+    assert by_api["data"]["surface"] == "api-result"
+    assert (by_api["actor"]["kind"], by_api["actor"]["id"]) == ("token", str(vendor.token.public_id))
+    assert (by_page["data"]["surface"], by_page["actor"]["kind"]) == ("leaderboard:result", "person")
+    text = json.dumps(sent, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    for event in (by_api, by_page):
+        assert event["subject"] == {"id": str(complete.id), "type": "submission"}
+        assert event["data"]["precision"] == "value ± h on the 1-point grid"
+        assert is_of(event["data"]["representation"], text)
+        assert not is_of(event["data"]["representation"], text.replace("46", "47"))
+
+
+def test_cards_and_public_runs_are_deliveries_too(
+    vendor: world.Vendor, complete: Submission, events: Events
+) -> None:
+    version = complete.harness_version
+    browser = signed_in(vendor.user)
+    assert vendor.api.get(f"versions/{version.id}").status == 200
+    assert vendor.api.get(f"submissions/{complete.id}/preflight").status == 200
+    for name in ("submissions:version", "submissions:card_document"):
+        assert browser.get(address(name, version.id)).status_code == 200
+    assert browser.get(address("submissions:new_version", version.harness_id)).status_code == 200
+    assert browser.get(address("submissions:preflight", complete.id)).status_code == 200
+    task = vendor.api.get(f"submissions/{complete.id}/preflight").body["runs"][0]["task"]
+    assert browser.get(address("submissions:preflight_run", complete.id, task, 0)).status_code == 200
+    assert [event["data"]["surface"] for event in events("card.read")] == [
+        *("api-version", "submissions:version", "submissions:card_document", "submissions:new_version")
+    ]
+    assert [event["data"]["surface"] for event in events("preflight.read")] == [
+        *("api-preflight", "submissions:preflight", "api-preflight", "submissions:preflight_run")
+    ]
+
+
+PAGES = ("leaderboard:result", "submissions:submission", "submissions:preflight", "submissions:receipt")
+ANSWERS = ("submissions/{}/result", "submissions/{}", "submissions/{}/preflight", "submissions", "quota")
+
+
+@pytest.mark.acceptance("log:8")
+def test_what_cannot_be_recorded_is_not_delivered(
+    vendor: world.Vendor, complete: Submission, deaf: Callable[[], object], sequence: Callable[[], int]
+) -> None:
+    sequence()
+    deaf()
+    browser = signed_in(vendor.user)
+    for name in (*PAGES, "submissions:cancel"):
+        page = browser.get(address(name, complete.id))
+        assert (page.status_code, page.headers["Retry-After"]) == (503, "5"), name
+        assert b"read_not_recorded" in page.content
+        for word in (b"\xc2\xb1", b"log of", str(complete.package_digest).encode(), b"tlog-proof"):
+            assert word not in page.content
+    home = browser.get(address("leaderboard:home"))
+    assert home.status_code == 503
+    for path in (*ANSWERS, "submissions/{}/receipt"):
+        answer = vendor.api.get(path.format(complete.id))
+        assert (answer.status, answer.code, answer.headers["Retry-After"]) == (503, "read_not_recorded", "5")
+        assert set(answer.body) == {"type", "title", "status", "detail", "code", "remedy"}
+    version = vendor.api.get(f"versions/{complete.harness_version_id}")
+    assert (version.status, "card" in version.body) == (503, False)
+    missing = vendor.api.get(f"submissions/{world.uuid.uuid4()}")
+    assert (missing.status, missing.code) == (503, "read_not_recorded")
+
+
+def test_a_view_that_does_not_say_what_it_delivers_fails(vendor: world.Vendor) -> None:
+    request = RequestFactory().get("/")
+    request.resolver_match = None
+
+    @delivers("result")
+    def silent(_request: Any) -> HttpResponse:
+        return HttpResponse("46")
+
+    @delivers("submission")
+    def wrong(asked: Any) -> HttpResponse:
+        hand_out(asked, "result", "x", "46", by=vendor.actor)
+        return HttpResponse("46")
+
+    @delivers("result")
+    def nothing(_request: Any) -> HttpResponse:
+        return HttpResponse(status=404)
+
+    for view in (silent, wrong):
+        with pytest.raises(Undeclared):
+            view(request)
+    assert nothing(request).status_code == 404
+
+
+UNMARKED = {
+    "public, for anyone: web log only": (
+        *("api-health", "api-task-sets", "api-schema", "api-problems", "api-problem", "api-openapi"),
+        *("api-nothing", "log-checkpoint", "log-checkpoint-of", "log-checkpoints", "log-keys", "log-tile"),
+        *("log-consistency", "log-cosignatures", "leaderboard:overview", "leaderboard:rules"),
+        *("leaderboard:contract", "leaderboard:public_tasks", "leaderboard:public_task"),
+        *("leaderboard:problems", "leaderboard:problem", "leaderboard:time_zone"),
+    ),
+    "names and ids of the reader's own harnesses, without card or state": (
+        *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
+    ),
+    "the reader's own bytes on their way in": ("api-uploads", "api-upload", "api-upload-complete"),
+    "a form, and nothing of a submission": ("submissions:new_submission", "submissions:consent"),
+    "people, organisations and their tokens": (
+        *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
+        *("accounts:organisation", "console:organisations", "console:verify"),
+    ),
+    "what workers proved at start": ("console:workers",),
+    "leads on only": ("console:inbox",),
+}
+ELSEWHERE = ("account_", "mfa_", "auditing:", "leaderboard:log")
+"""Pages of the library that signs people in; the log's own pages, which show entries and no content behind them."""
+
+
+def _views(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, Any]]:
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLPattern):
+            yield f"{space}{entry.name}", entry.callback
+        else:
+            yield from _views(entry, f"{space}{entry.namespace}:" if entry.namespace else space)
+
+
+def test_every_view_is_marked_or_says_why_not() -> None:
+    unmarked = {name for names in UNMARKED.values() for name in names}
+    found = {name: delivery_of(view) for name, view in _views(get_resolver())}
+    ours = {name: kind for name, kind in found.items() if not name.startswith(ELSEWHERE)}
+    assert {name for name, kind in ours.items() if kind is None} == unmarked
+    assert {kind for kind in ours.values() if kind} == {
+        *("result", "submission", "preflight", "quota", "card", "receipt")
+    }
+
+
+# --- polling -----------------------------------------------------------------------------------------
+
+
+def test_polling_is_an_event_when_it_shows_news_and_a_count_otherwise(
+    vendor: world.Vendor, version: TaskSetVersion, events: Events
+) -> None:
+    submission = vendor.submit(version, vendor.harness())
+    path = f"submissions/{submission.id}"
+    with clock.frozen(NOON):
+        for _ in range(5):
+            vendor.api.get(path)
+    site.moved(submission, *site.TO_RUNNING[:1])
+    with clock.frozen(NOON + timedelta(minutes=3)):
+        for _ in range(4):
+            vendor.api.get(path)
+        assert reads.close_windows() == 0, "the window is still open"
+    with clock.frozen(NOON + timedelta(minutes=14, seconds=1)):
+        vendor.api.get(path)
+    shown = events("submission.status_read")
+    assert [event["data"]["change"] for event in shown] == ["first", "changed"]
+    (summary,) = events("submission.status_polled")
+    assert summary["data"] == {
+        "count": 7,
+        "since": "2026-11-30T12:00:00.000000Z",
+        "surface": "api-submission",
+    }
+    assert summary["actor"] == shown[0]["actor"]
+    assert summary["subject"] == {"id": str(submission.id), "type": "submission"}
+
+
+def test_the_sweep_closes_a_window_that_nobody_reads_after(
+    vendor: world.Vendor, version: TaskSetVersion, events: Events
+) -> None:
+    submission = vendor.submit(version, vendor.harness())
+    browser = signed_in(vendor.user)
+    with clock.frozen(NOON):
+        for _ in range(3):
+            assert browser.get(address("submissions:submission", submission.id)).status_code == 200
+            assert browser.get(address("submissions:submissions")).status_code == 200
+            assert browser.get(address("leaderboard:home")).status_code == 200
+            assert vendor.api.get("quota").status == 200
+    with clock.frozen(NOON + timedelta(minutes=14)):
+        assert reads.close_windows() == 4
+        assert reads.close_windows() == 0
+    counts = events("submission.status_polled", "organisation.status_polled")
+    assert {event["data"]["surface"]: event["data"]["count"] for event in counts} == {
+        "submissions:submission": 2,
+        "submissions:submissions": 2,
+        "leaderboard:home": 2,
+        "api-quota": 2,
+    }
+
+
+def test_two_readers_and_two_surfaces_are_counted_apart(
+    vendor: world.Vendor, version: TaskSetVersion, events: Events
+) -> None:
+    submission = vendor.submit(version, vendor.harness())
+    colleague = world.colleague(vendor)
+    for reader in (vendor, colleague):
+        reader.api.get(f"submissions/{submission.id}")
+        signed_in(reader.user).get(address("submissions:submission", submission.id))
+    shown = events("submission.status_read")
+    assert [event["data"]["change"] for event in shown] == ["first"] * 4
+    assert len({(event["actor"]["id"], event["data"]["surface"]) for event in shown}) == 4
+
+
+def together(count: int, work: Callable[[threading.Barrier], None], at: datetime) -> None:
+    """Run `work` in so many threads at that instant of the clock, and wait for them; what one raises is raised."""
+    gate = threading.Barrier(count)
+
+    def run() -> None:
+        try:
+            with clock.frozen(at):
+                gate.wait()
+                work(gate)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(count) as pool:
+        for found in [pool.submit(run) for _ in range(count)]:
+            found.result(60)
+
+
+@pytest.mark.serial
+def test_sixteen_threads_lose_no_read_and_see_news_once(vendor: world.Vendor, events: Events) -> None:
+    def poll_often(gate: threading.Barrier) -> None:
+        for face in ("before", "after"):
+            for _ in range(12):
+                reads.poll("submission", "s", face, surface="api-submission", by=vendor.actor)
+            gate.wait()
+
+    together(16, poll_often, NOON)
+    shown = events("submission.status_read")
+    assert [event["data"]["change"] for event in shown] == ["first", "changed"]
+    assert ReadTally.objects.get().count == 16 * 24 - 2
+    together(4, lambda _gate: reads.close_windows() and None, NOON + timedelta(minutes=15))
+    (summary,) = events("submission.status_polled")
+    assert summary["data"]["count"] == 16 * 24 - 2
+
+
+@pytest.mark.serial
+def test_sixteen_threads_of_refused_reads_are_numbered_without_gap(
+    other: world.Vendor, events: Events
+) -> None:
+    def ask_often(_gate: threading.Barrier) -> None:
+        for _ in range(10):
+            reads.refused("x", surface="api-result", method="GET", by=other.actor)
+
+    together(16, ask_often, NOON)
+    assert [event["data"]["count"] for event in events("read.refused")] == [*range(1, 21), 50, 100, 150]
+    assert ReadTally.objects.get().count == 160
+
+
+def test_the_office_worker_may_close_windows_and_rewrite_nothing_else(connect_as: Connect) -> None:
+    sealed = connect_as("sealed")
+    sealed.execute("SELECT * FROM audit_read_tally WHERE count > 0 FOR UPDATE SKIP LOCKED")
+    sealed.execute("UPDATE audit_read_tally SET count = 0")
+    for statement in (
+        "UPDATE audit_read_tally SET representation = ''",
+        "DELETE FROM audit_read_tally",
+        "INSERT INTO audit_read_tally SELECT * FROM audit_read_tally",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            sealed.execute(statement)
+
+
+# --- refused reads -----------------------------------------------------------------------------------
+
+
+def ask(who: world.Vendor, times: int, target: object = None) -> None:
+    for _ in range(times):
+        assert who.api.get(f"submissions/{target or world.uuid.uuid4()}/result").status == 404
+
+
+@pytest.mark.acceptance("log:8")
+@pytest.mark.case("S24")
+def test_a_hundred_foreign_reads_leave_twenty_events_samples_and_the_sum(
+    other: world.Vendor, complete: Submission, events: Events
+) -> None:
+    with clock.frozen(NOON):
+        ask(other, 100, complete.id)
+    refusals = events("read.refused")
+    assert [event["data"]["count"] for event in refusals] == [*range(1, 21), 50, 100]
+    assert {event["actor"]["id"] for event in refusals} == {str(other.token.public_id)}
+    assert {event["outcome"] for event in refusals} == {"refused"}
+    with clock.frozen(NOON + timedelta(minutes=58)):
+        assert reads.close_windows() == 0
+    with clock.frozen(NOON + timedelta(minutes=59)):
+        assert reads.close_windows() == 1
+        ask(other, 1)
+    (total,) = events("read.refusals_counted")
+    assert total["data"] == {"count": 100, "since": "2026-11-30T12:00:00.000000Z"}
+    assert events("read.refused")[-1]["data"]["count"] == 1, "a new hour counts anew"
+
+
+def test_twenty_are_on_record_one_by_one_and_need_no_sum(other: world.Vendor, events: Events) -> None:
+    with clock.frozen(NOON):
+        ask(other, 20)
+    with clock.frozen(NOON + timedelta(hours=1)):
+        reads.close_windows()
+    assert len(events("read.refused")) == 20
+    assert not events("read.refusals_counted")
+
+
+@pytest.mark.case("G32")
+def test_neither_the_answer_nor_the_event_tells_anothers_from_none(
+    other: world.Vendor, complete: Submission, events: Events
+) -> None:
+    nobody = world.uuid.uuid4()
+    browser = signed_in(other.user)
+    names = ("submissions:submission", "submissions:receipt", "leaderboard:result", "submissions:preflight")
+    for name in names:
+        theirs, none = browser.get(address(name, complete.id)), browser.get(address(name, nobody))
+        assert theirs.status_code == none.status_code == 404
+        assert CHANGING.sub(b"", theirs.content) == CHANGING.sub(b"", none.content)
+    paths = (
+        "submissions/{}",
+        "submissions/{}/result",
+        "submissions/{}/receipt",
+        "versions/{}",
+        "harnesses/{}",
+    )
+    for path in paths:
+        theirs_, none_ = other.api.get(path.format(complete.id)), other.api.get(path.format(nobody))
+        assert (theirs_.status, theirs_.body) == (none_.status, none_.body)
+    refusals = events("read.refused")
+    assert len(refusals) == 2 * (len(names) + len(paths))
+    for first, second in zip(refusals[::2], refusals[1::2], strict=True):
+        differing = {name for name in first if first[name] != second[name]}
+        assert differing <= {"subject", "nonce", "time", "data"}
+        assert first["data"]["surface"] == second["data"]["surface"]
+    text = json.dumps(refusals)
+    assert str(complete.id) not in text
+    assert str(nobody) not in text
+    # The same thing asked for again has the same subject, so that who asks can be put together.
+    again = other.api.get(f"submissions/{complete.id}")
+    assert again.status == 404
+    repeated = [event for event in events("read.refused") if event["data"]["surface"] == "api-submission"]
+    assert repeated[0]["subject"] == repeated[-1]["subject"] != repeated[1]["subject"]
+
+
+@pytest.mark.case("S24")
+def test_anothers_id_in_a_query_or_a_body_is_a_refused_read(
+    other: world.Vendor, complete: Submission, version: TaskSetVersion, events: Events
+) -> None:
+    harness = complete.harness_version.harness_id
+    for path in (f"quota?harness={harness}", f"submissions?harness={harness}"):
+        assert other.api.get(path).status == 404
+    order = other.order(version, other.harness())
+    body = world.body_of(order, upload=str(complete.upload_id))
+    assert other.api.post("submissions", body).code == "unknown_reference"
+    found = [(event["data"]["surface"], event["data"]["method"]) for event in events("read.refused")]
+    assert found == [("api-quota", "GET"), ("api-submissions", "GET"), ("api-submissions", "POST")]
+
+
+def test_strangers_and_plain_mistakes_are_no_refused_reads(
+    client: Any, vendor: world.Vendor, complete: Submission, events: Events
+) -> None:
+    client.get(address("submissions:submission", complete.id))
+    client.get(f"/api/v1/submissions/{complete.id}")
+    browser = signed_in(vendor.user)
+    for path in ("/en/no/such/page/", "/api/v1/nothing", "/en/problems/no-such-code/"):
+        assert browser.get(path).status_code == 404
+    assert not events("read.refused")
+
+
+# --- the verifier's rules ----------------------------------------------------------------------------
+
+
+def test_the_verifier_accepts_these_events_and_finds_a_count_without_a_read(
+    vendor: world.Vendor, other: world.Vendor, complete: Submission, connect_as: Connect
+) -> None:
+    with clock.frozen(NOON):
+        for _ in range(2):
+            vendor.api.get(f"submissions/{complete.id}")
+        vendor.api.get(f"versions/{complete.harness_version_id}")
+        vendor.api.get(f"submissions/{complete.id}/preflight")
+        ask(other, 21)
+    with clock.frozen(NOON + timedelta(hours=1)):
+        reads.close_windows()
+    rows = connect_as("auditor").execute("SELECT body FROM audit_event ORDER BY id").fetchall()
+    entries = [json.loads(body) for (body,) in rows]
+    assert _complaints(entries) == []
+    without = [entry for entry in entries if entry["kind"] != "submission.status_read"]
+    (complaint,) = _complaints(without)
+    assert "was not read before" in complaint
+
+
+def _complaints(entries: list[dict[str, Any]]) -> list[str]:
+    judge, found = Judge(), []
+    for at, entry in enumerate(entries):
+        seen = Seen(at, entry["kind"], entry["subject"]["id"], entry["outcome"], entry["data"], -1)
+        said = judge.see(seen)
+        if ".read" in entry["kind"] or ".status_" in entry["kind"]:
+            assert entry["kind"] in judge.known
+            found += said
+    return found
