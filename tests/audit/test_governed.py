@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from accounts import events, services
+from accounts.auditors import mark_audit_organisation
 from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
@@ -116,13 +117,15 @@ def everything(transactional_db: None) -> None:
     shown = site.moved(vendor.submit(version, harness), *site.TO_COMPLETE)
     site.release(shown)
     vendor.submit(version, harness)
+    mark_audit_organisation(vendor.organisation, by=BY)
+    world.vendor(verified=False)
     run_of(version)
     assert claims.claim_execution("w") is not None
 
 
 STATEMENTS = """
 UPDATE accounts_user SET password = 'x';
-UPDATE accounts_user SET email = 'somebody@else.invalid' WHERE email LIKE 'vendor%';
+UPDATE accounts_user SET email = 'else-' || email;
 INSERT INTO accounts_user (id, pseudonym, email, password, is_superuser, is_staff, is_active, language, sealed_name,
     date_joined)
   VALUES (gen_random_uuid(), gen_random_uuid(), 'ghost@lingee.invalid', '', true, true, true, 'en', '', now());
@@ -135,7 +138,14 @@ UPDATE accounts_organisation SET state = 'suspended';
 UPDATE accounts_membership SET role = 'viewer';
 DELETE FROM accounts_membership;
 UPDATE accounts_apitoken SET expiry = now() + interval '9 years';
+INSERT INTO accounts_auditorganisation (organisation_id, since)
+  SELECT id, now() FROM accounts_organisation WHERE state = 'under_review';
+INSERT INTO accounts_auditorterm (id, person_id, organisation_id, begins_at, ends_at, scope, declaration)
+  SELECT gen_random_uuid(), u.id, o.organisation_id, now(), now() + interval '1 year', '', ''
+  FROM accounts_user u, accounts_auditorganisation o;
 UPDATE benchmark_tasksetversion SET closed_at = now();
+INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
+  SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;
 UPDATE evaluation_evaluationrun SET missing = 1;
 UPDATE evaluation_attempt SET ended_at = now(), ending = 'finished';
 INSERT INTO evaluation_attempt (id, episode_id, number, fence, worker, started_at, ended_at, ending, cause, isolation,
@@ -155,6 +165,8 @@ INSERT INTO submissions_quotapolicy (id, task_set_id, profile, rule, value, vali
   SELECT gen_random_uuid(), id, 'demo', 'line', 99, now() FROM benchmark_tasksetversion;
 INSERT INTO submissions_admissionstop (id, task_set_id, cause, since)
   SELECT gen_random_uuid(), id, 'governance', now() FROM benchmark_tasksetversion;
+INSERT INTO governance_runcommitment (submission_id, root, runs, wrapped_secret, made_at)
+  SELECT id, '', 1, 's', now() FROM submissions_submission;
 INSERT INTO governance_releasepolicy (id, task_set_id, profile, rule, grid_points, rho, tick_seconds, half_widths,
     valid_from)
   SELECT gen_random_uuid(), id, 'demo', 'grid', 1, 0.1, 1, '{}', now() FROM benchmark_tasksetversion;
