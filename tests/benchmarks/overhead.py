@@ -23,7 +23,7 @@ HARNESS = ROOT / "tests/harnesses/rule-script"
 SAMPLE, SEED, PAIRS = 300, 20261101, 3
 RATIO, MILLISECONDS = 1.3, 30.0
 PATIENCE = 300.0
-SERVERS = ("postgres", "valkey-server", "nanio", "celery")
+SERVERS = ("postgres", "valkey-server", "nanio", "celery", "sequencer")
 """Words in the command lines of the platform's own processes; keepers and sandboxes carry none of them."""
 
 
@@ -106,6 +106,7 @@ def _start(site: Any) -> None:
     site.supervisor.start(site.processes.worker("grade-1", role="sealed", queues=["grade"]))
     site.supervisor.start(site.processes.worker("office-1", role="sealed", queues=["governance", "web"]))
     site.supervisor.start(site.processes.beat())
+    site.supervisor.start(site.processes.sequencer())
     assert site.supervisor.wait(60, lambda: WorkerReport.objects.count() == 3), site.supervisor.tail(
         "execute-1"
     )
