@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.auditing import views
+from leaderboard.auditing import reports, views
 
 app_name = "auditing"
 urlpatterns = [
@@ -11,4 +11,8 @@ urlpatterns = [
     path("audit/events/<int:identifier>/proof", views.proof, name="proof"),
     path("audit/positions/<int:place>/", views.position, name="position"),
     path("audit/checkpoints/", views.checkpoints, name="checkpoints"),
+    path("audit/statistics/", reports.statistics, name="statistics"),
+    path("audit/integrity/", reports.integrity, name="integrity"),
+    path("audit/exports/", reports.exports, name="exports"),
+    path("audit/exports/<uuid:export>/", reports.download, name="export"),
 ]

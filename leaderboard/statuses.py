@@ -71,6 +71,13 @@ EVALUATION_RUN: dict[str, Look] = {
 
 WORKER: dict[str, Look] = {"silent": Look("warn", "warning", _("silent"))}
 
+EXPORT: dict[str, Look] = {
+    "requested": Look("busy", "clock", _("waiting")),
+    "running": Look("busy", "half", _("being made")),
+    "done": Look("good", "check", _("ready")),
+    "failed": Look("bad", "cross", _("failed")),
+}
+
 KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
     "organisation": ORGANISATION,
@@ -79,6 +86,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "check": CHECK,
     "run": EVALUATION_RUN,
     "worker": WORKER,
+    "export": EXPORT,
 }
 
 

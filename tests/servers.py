@@ -84,7 +84,7 @@ class Servers:
         """This process's buckets by setting."""
         return {
             f"S3_BUCKET_{name.upper()}": f"{name}-{self.share}"
-            for name in ("quarantine", "packages", "sealed")
+            for name in ("quarantine", "packages", "sealed", "exports")
         }
 
     @property

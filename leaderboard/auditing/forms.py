@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.events import Event
 from audit.explore import Filter
+from audit.exports import Selection
 
 ANY = ("", _("any"))
 ACTOR_KINDS = [
@@ -47,6 +48,23 @@ def kinds() -> list[str]:
     return sorted({*known, *(f"{kind.partition('.')[0]}." for kind in known)})
 
 
+def kind_choices() -> list[tuple[str, str]]:
+    """A group is shown with an asterisk."""
+    return [(kind, f"{kind}*" if kind.endswith(".") else kind) for kind in kinds()]
+
+
+def _offer(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = [ANY, *choices]
+
+
+def _styled(form: forms.Form, prefix: str) -> None:
+    for name, field in form.fields.items():
+        style = "form-select" if isinstance(field, forms.ChoiceField) else "form-control"
+        field.widget.attrs.update({"class": style, "id": f"{prefix}-{name}"})
+
+
 def subject_types() -> list[str]:
     return sorted({declared.subject_type for declared in Event.registry.values()})
 
@@ -67,18 +85,34 @@ class FilterForm(forms.Form):
 
     def __init__(self, *args: Any, organisations: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._choose("organisation", organisations)
-        self._choose("kind", [(kind, f"{kind}*" if kind.endswith(".") else kind) for kind in kinds()])
-        self._choose("subject_type", [(name, name) for name in subject_types()])
-        for name, field in self.fields.items():
-            style = "form-select" if isinstance(field, forms.ChoiceField) else "form-control"
-            field.widget.attrs.update({"class": style, "id": f"filter-{name}"})
-
-    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [ANY, *choices]
+        _offer(self, "organisation", organisations)
+        _offer(self, "kind", kind_choices())
+        _offer(self, "subject_type", [(name, name) for name in subject_types()])
+        _styled(self, "filter")
 
     def wanted(self) -> Filter:
         """The filter; only after `is_valid()`."""
         return Filter(**{name: value for name, value in self.cleaned_data.items() if value})
+
+
+class ExportForm(forms.Form):
+    """Which entries an export discloses; the rest stands in it by its leaf hash."""
+
+    since = Instant(label=_("From (UTC)"))
+    until = Instant(label=_("Until (UTC)"))
+    first = forms.IntegerField(label=_("From position"), required=False, min_value=0, max_value=2**53)
+    last = forms.IntegerField(label=_("To position"), required=False, min_value=0, max_value=2**53)
+    organisation = forms.ChoiceField(label=_("Organisation"), required=False)
+    kind = forms.ChoiceField(label=_("Kind of event"), required=False)
+
+    def __init__(self, *args: Any, organisations: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _offer(self, "organisation", organisations)
+        _offer(self, "kind", kind_choices())
+        _styled(self, "export")
+
+    def selection(self) -> Selection:
+        """What was chosen; only after `is_valid()`."""
+        return Selection(
+            **{name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        )

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from audit import queries
 from audit.merkle.proof import Proof
-from audit.models import Checkpoint, Cosignature, Entry, EventRecord
+from audit.models import Checkpoint, Cosignature, Entry, EventRecord, Withholding
 
 AUDITOR = "auditor"
 """The database alias under which every transaction is read-only."""
@@ -66,7 +66,8 @@ class Filter:
 
 @dataclass(frozen=True)
 class Row:
-    """One event of a list. `position` is None while it waits for its place."""
+    """One event of a list. `position` is None while it waits for its place; of a withheld one only place, instant and
+    kind are given."""
 
     id: int
     position: int | None
@@ -113,10 +114,14 @@ def events(wanted: Filter, *, before: int | None = None, after: int | None = Non
 def _with_places(records: Sequence[EventRecord]) -> list[Row]:
     entries = Entry.objects.using(AUDITOR).filter(event_id__in=[record.id for record in records])
     places = dict(entries.values_list("event_id", "position"))
-    return [_row(record, places.get(record.id)) for record in records]
+    withheld = Withholding.objects.using(AUDITOR).filter(position__in=places.values())
+    hidden = set(withheld.values_list("position", flat=True))
+    return [_row(record, places.get(record.id), hidden) for record in records]
 
 
-def _row(record: EventRecord, position: int | None) -> Row:
+def _row(record: EventRecord, position: int | None, hidden: set[int]) -> Row:
+    if position in hidden:
+        return Row(record.id, position, record.recorded_at, {}, "", "", "", record.kind, "", withheld=True)
     return Row(
         id=record.id,
         position=position,
@@ -156,7 +161,7 @@ def event(identifier: int) -> Detail | None:
     if record is None:
         return None
     row = _with_places([record])[0]
-    exact, leaf = bytes(record.body), bytes(record.leaf_hash)
+    exact, leaf = b"" if row.withheld else bytes(record.body), bytes(record.leaf_hash)
     if row.position is None:
         return Detail(row, exact, leaf, None, None)
     try:
@@ -165,7 +170,7 @@ def event(identifier: int) -> Detail | None:
         return Detail(row, exact, leaf, None, None)
     path = tuple(queries.inclusion(row.position, covering.size, using=AUDITOR))
     note = queries.note_of(covering, using=AUDITOR)
-    return Detail(row, exact, leaf, Proof(row.position, path, note, exact), covering)
+    return Detail(row, exact, leaf, Proof(row.position, path, note, exact or None), covering)
 
 
 def event_at(position: int) -> int | None:

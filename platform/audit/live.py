@@ -33,13 +33,13 @@ COLUMNS = (
     *("kind", "subject_type", "subject_id", "actor_kind", "actor_id", "organisation_id", "channel"),
     "outcome",
 )
-_EVENT = f"event.id, event.body, event.leaf_hash, {', '.join(f'event.{name}' for name in COLUMNS)}"
+EVENT = f"event.id, event.body, event.leaf_hash, {', '.join(f'event.{name}' for name in COLUMNS)}"
 PLACED = (
-    f"SELECT entry.position, entry.event_id, entry.leaf_hash, {_EVENT} FROM audit_entry entry "  # noqa: S608
+    f"SELECT entry.position, entry.event_id, entry.leaf_hash, {EVENT} FROM audit_entry entry "  # noqa: S608
     "LEFT JOIN audit_event event ON event.id = entry.event_id ORDER BY entry.position"
 )
 UNPLACED = (
-    f"SELECT {_EVENT}, event.recorded_at, pending.event_id FROM audit_event event "  # noqa: S608
+    f"SELECT {EVENT}, event.recorded_at, pending.event_id FROM audit_event event "  # noqa: S608
     "LEFT JOIN audit_entry entry ON entry.event_id = event.id "
     "LEFT JOIN audit_pending pending ON pending.event_id = event.id WHERE entry.position IS NULL ORDER BY event.id"
 )

@@ -6,7 +6,9 @@ checkpoints and keys come only from the sequencer. Everything but `Pending` only
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from config.ids import new_id
 
@@ -32,6 +34,9 @@ class EventRecord(models.Model):
         indexes = [
             models.Index(fields=["subject_type", "subject_id", "transaction"], name="audit_event_subject"),
             models.Index(fields=["organisation_id", "id"], name="audit_event_organisation"),
+            models.Index(fields=["kind", "id"], name="audit_event_kind"),
+            models.Index(fields=["actor_id", "id"], name="audit_event_actor"),
+            BrinIndex(fields=["recorded_at"], name="audit_event_recorded"),
         ]
 
 
@@ -151,3 +156,76 @@ class ReadTally(models.Model):
                 name="audit_read_tally_once",
             )
         ]
+
+
+class Withholding(models.Model):
+    """An entry that pages and exports show by its leaf hash only, by order of two people. Proofs still hold."""
+
+    class Reason(models.TextChoices):
+        LAW = "law", _("a law or a court forbids to show it")
+        PERSON = "person", _("it would name a person")
+        SECURITY = "security", _("it would open a way into the platform")
+
+    position = models.BigIntegerField(primary_key=True)
+    reason = models.CharField(max_length=16, choices=Reason.choices)
+    asked_by = models.CharField(max_length=64)
+    agreed_by = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "audit_withholding"
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(asked_by=models.F("agreed_by")), name="withheld_by_two_people"
+            )
+        ]
+
+
+class Export(models.Model):
+    """An export that an auditor asked for: what it discloses, and where the sealed tar lies once it is made."""
+
+    class State(models.TextChoices):
+        REQUESTED = "requested", _("requested")
+        RUNNING = "running", _("being made")
+        DONE = "done", _("ready")
+        FAILED = "failed", _("failed")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    organisation_id = models.CharField(max_length=64)
+    """The audit organisation whose people may fetch it."""
+    asked_by = models.CharField(max_length=64)
+    disclosed = models.JSONField(default=dict)
+    """Which entries are disclosed: the fields of `audit.exports.Selection` that were given."""
+    state = models.CharField(max_length=16, choices=State.choices, default=State.REQUESTED)
+    requested_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    size = models.BigIntegerField(null=True, blank=True)
+    """Entries in the tree."""
+    shown = models.BigIntegerField(null=True, blank=True)
+    """Entries disclosed."""
+    stored_bytes = models.BigIntegerField(null=True, blank=True)
+    manifest = models.CharField(max_length=64, blank=True)
+    """SHA-256 of the manifest."""
+    key = models.BinaryField(default=b"", blank=True)
+    """Under which the tar is sealed in the object store. The database holds the events themselves, so the key gives
+    nobody more than the row's readers have; without it the store alone gives nothing."""
+
+    class Meta:
+        db_table = "audit_export"
+
+
+class IntegrityCheck(models.Model):
+    """What the background task found when it computed one stretch of the log again. Old rows are dropped."""
+
+    at = models.DateTimeField(db_index=True)
+    first = models.BigIntegerField()
+    last = models.BigIntegerField()
+    """Positions looked at, both included."""
+    ok = models.BooleanField()
+    findings = models.JSONField(default=list)
+    drift_seconds = models.FloatField()
+    """Largest distance between an event's own time and the database's."""
+
+    class Meta:
+        db_table = "audit_integrity"

@@ -47,9 +47,14 @@ def client() -> S3Client:
 
 
 def ensure_buckets() -> None:
-    """Create the three buckets where they are missing."""
+    """Create our buckets where they are missing."""
     known = {bucket["Name"] for bucket in client().list_buckets().get("Buckets", [])}
-    for name in (settings.S3_BUCKET_QUARANTINE, settings.S3_BUCKET_PACKAGES, settings.S3_BUCKET_SEALED):
+    for name in (
+        settings.S3_BUCKET_QUARANTINE,
+        settings.S3_BUCKET_PACKAGES,
+        settings.S3_BUCKET_SEALED,
+        settings.S3_BUCKET_EXPORTS,
+    ):
         if name not in known:
             client().create_bucket(Bucket=name)
 

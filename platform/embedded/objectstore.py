@@ -16,7 +16,7 @@ from embedded.state import ensure_private
 
 REGION = "us-east-1"
 HOST = "127.0.0.1"
-BUCKETS = ("quarantine", "packages", "sealed")
+BUCKETS = ("quarantine", "packages", "sealed", "exports")
 
 
 class ObjectStore(Server):

@@ -48,6 +48,7 @@ S3_REGION = CONNECTION.store.region
 S3_BUCKET_QUARANTINE = ENV.str("S3_BUCKET_QUARANTINE", default="quarantine")
 S3_BUCKET_PACKAGES = ENV.str("S3_BUCKET_PACKAGES", default="packages")
 S3_BUCKET_SEALED = ENV.str("S3_BUCKET_SEALED", default="sealed")
+S3_BUCKET_EXPORTS = ENV.str("S3_BUCKET_EXPORTS", default="exports")
 
 # --- workers -------------------------------------------------------------------------------------
 #: Seconds a claim holds without renewal; a worker renews three times within it.

@@ -21,6 +21,8 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "sweep": {"task": "evaluation.tasks.sweep", "queue": "governance", "seconds": 60.0},
     "submissions": {"task": "submissions.tasks.sweep", "queue": "governance", "seconds": 60.0},
     "reads": {"task": "audit.tasks.close_windows", "queue": "governance", "seconds": 60.0},
+    "exports": {"task": "audit.tasks.make_exports", "queue": "governance", "seconds": 60.0},
+    "integrity": {"task": "audit.tasks.check_stretch", "queue": "governance", "seconds": 300.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 
