@@ -89,8 +89,9 @@ def digest_of(body: Mapping[str, object]) -> str:
 def drawn(seed: str, episodes: Iterable[str], count: int) -> list[str]:
     """The `count` episodes whose SHA-256(seed ‖ episode) is smallest, smallest first; all where there are fewer.
 
-    Seed and episode are hashed as UTF-8. Whoever fixed the seed before knew no episode id, and whoever made the ids
-    did not know the seed: neither could choose. Raises ValueError for a count below 1.
+    Seed and episode are hashed as UTF-8. Whoever made ids, artefacts and scores did not know the seed, of which only
+    the digest was fixed beforehand, and so could not tell which runs would be looked at. Raises ValueError for a count
+    below 1.
     """
     if count < 1:
         raise ValueError("a draw has at least one run")
