@@ -264,7 +264,8 @@ def test_what_is_no_sealed_export_is_a_wrong_question(tmp_path, text):
 
 
 def test_a_malformed_leaf_is_a_wrong_question(document):
-    for item in ([], {"leaf": {}}, {"leaf": {}, "hash": "zz"}, {"leaf": [], "hash": "00"}):
+    malformed: tuple[Any, ...] = ([], {"leaf": {}}, {"leaf": {}, "hash": "zz"}, {"leaf": [], "hash": "00"})
+    for item in malformed:
         with pytest.raises(WrongQuestion):
             form.parse({**document, "runs": [item]})
 

@@ -59,8 +59,9 @@ def frozen_set() -> TaskSetVersion:
     return version
 
 
-def give_rules(version: TaskSetVersion, under: bytes) -> None:
+def give_rules(version: TaskSetVersion, under: bytes | None) -> None:
     """Put the rules where grade workers look for them."""
+    assert under is not None
     part, key = packs.join({"rules.json": json.dumps(RULES).encode()}), vault.new_key()
     row = version.packs.get(kind="grading")
     store.put_sealed_bytes(settings.S3_BUCKET_SEALED, row.object_key, part, under=key)

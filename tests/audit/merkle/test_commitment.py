@@ -12,7 +12,7 @@ from audit.canonical import NotCanonical
 from audit.merkle import commitment
 
 SECRET = bytes(range(32))
-LEAF = {
+LEAF: dict[str, str | int] = {
     "artefact": "aa",
     "attempt": 1,
     "episode": "00",
@@ -37,7 +37,7 @@ def test_the_root_of_three_runs_by_hand() -> None:
     ]
     a, b, c = (sha(b"\x00" + text) for text in texts)
     by_hand = sha(b"\x01" + sha(b"\x01" + a + b) + c).hex()
-    leaves = [
+    leaves: list[commitment.Leaf] = [
         {**LEAF, "episode": f"{number:02}", "score": score}
         for number, score in enumerate(["0.5", "1", "unavailable"])
     ]
@@ -91,5 +91,5 @@ def test_a_draw_takes_the_smallest_hashes_of_seed_and_episode() -> None:
 
 
 def test_what_has_no_result_is_not_drawn() -> None:
-    leaves = [LEAF, {**LEAF, "episode": "01", "score": "unavailable"}]
+    leaves: list[commitment.Leaf] = [LEAF, {**LEAF, "episode": "01", "score": "unavailable"}]
     assert commitment.drawable(leaves) == ["00"]
