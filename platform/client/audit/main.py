@@ -15,7 +15,7 @@ from pathlib import Path
 
 from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid, open_checkpoint
 from audit.merkle.note import NoteInvalid, Verifier
-from client.audit import prove, receipt, source, verify, witness
+from client.audit import prove, receipt, single, source, verify, witness
 from client.audit.report import Report, WrongQuestion
 from client.audit.trust import parse_keys
 
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, help="an export's directory, its tar, or a receipt")
+    parser.add_argument("path", type=Path, help="an export's directory, its tar, a receipt, or a proof")
     parser.add_argument("--key", required=True, help="the log's verifier key, or a file that holds it")
     parser.add_argument("--since", type=Path, metavar="FILE", help="a checkpoint saved earlier")
     modes = parser.add_mutually_exclusive_group()
@@ -123,6 +123,10 @@ def _report(given: argparse.Namespace, key: Verifier) -> Report:
         if given.since is not None:
             raise WrongQuestion("--since is a question about exports; a receipt holds one checkpoint")
         return receipt.verify_receipt(receipt.parse_receipt(path.read_bytes()), key)
+    if path.is_file() and single.is_proof(_beginning(path)):
+        if given.since is not None:
+            raise WrongQuestion("--since is a question about exports; a proof holds one checkpoint")
+        return single.verify_proof(path.read_bytes()[: single.LARGEST].decode("utf-8", "replace"), key)
     if not path.exists():
         raise WrongQuestion(f"there is no {path}")
     found = source.open_source(path)
@@ -133,6 +137,11 @@ def _report(given: argparse.Namespace, key: Verifier) -> Report:
 def _begins_like_json(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(64).lstrip()[:1] == b"{" and path.stat().st_size <= LARGEST_RECEIPT
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(64)
 
 
 def _since(path: Path, keys: Sequence[Verifier]) -> Checkpoint:

@@ -1,0 +1,39 @@
+"""`lgbench-audit verify` on a proof of one entry: the text that auditors download beside an event."""
+
+from __future__ import annotations
+
+import base64
+
+from audit.merkle.checkpoint import CheckpointInvalid
+from audit.merkle.note import NoteInvalid, Verifier
+from audit.merkle.proof import HEADER, Proof, verify
+from audit.merkle.tree import ProofInvalid
+from client.audit.report import Report
+
+LARGEST = 1 << 20
+"""Bytes of a proof with its entry; more is none."""
+
+
+def is_proof(data: bytes) -> bool:
+    """Whether a file that begins so claims to be a proof (C2SP tlog-proof)."""
+    return data.startswith(HEADER.encode())
+
+
+def verify_proof(text: str, key: Verifier) -> Report:
+    """The report on a proof that carries its entry."""
+    report = Report("proof of one entry", "proof", key.name, key=key.vkey)
+    try:
+        proof = Proof.parse(text)
+    except ProofInvalid as error:
+        report.add(None, None, str(error))
+        return report
+    try:
+        if proof.extra is None:
+            raise ProofInvalid("the proof does not hold its entry: it is withheld, or was left out")
+        found = verify(proof, proof.extra, [key])
+    except (ProofInvalid, NoteInvalid, CheckpointInvalid) as error:
+        report.add(proof.index, proof.index, str(error))
+        return report
+    report.checkpoints, report.size = 1, found.size
+    report.root = base64.b64encode(found.root).decode("ascii")
+    return report
