@@ -29,6 +29,14 @@ ONE_IN = 50
 """… and then one in so many, with the running count."""
 REFUSED = "refused"
 
+# The usual read of polling: nothing new, the window still open. One trip to the database, and no transaction around.
+AGAIN = """
+UPDATE audit_read_tally SET count = count + 1
+ WHERE actor_id = %(actor_id)s AND organisation_id = %(organisation)s AND surface = %(surface)s
+   AND subject_type = %(subject_type)s AND subject_id = %(subject_id)s
+   AND begins_at = %(begins_at)s AND representation = %(representation)s
+"""
+
 # One statement, so that of any number at a time each is counted once and exactly one sees a change. Of two requests
 # around the end of a window the later window stays.
 COUNT = """
@@ -76,9 +84,13 @@ def poll(subject_type: str, subject: UUID | str, form: str, *, surface: str, by:
     `subject_type` is submission, organisation or console. Raises what the database raises: nothing may be sent then.
     """
     digest = hashlib.sha256(form.encode()).digest()
-    begins_at = _begin(clock.now(), WINDOW)
+    values = _values(by, surface, (subject_type, str(subject)), _begin(clock.now(), WINDOW), digest)
+    with connection.cursor() as cursor:
+        cursor.execute(AGAIN, values)
+        if cursor.rowcount == 1:
+            return
     with transaction.atomic():
-        found = _count(by, surface, (subject_type, str(subject)), begins_at, first=0, representation=digest)
+        found = _count(values, first=0)
         if found.old_begins_at and found.old_begins_at < found.begins_at and found.old_count:
             _summarise(by, surface, (subject_type, str(subject)), found.old_begins_at, found.old_count)
         if found.old_representation != digest:
@@ -94,7 +106,7 @@ def refused(asked: str, *, surface: str, method: str, by: Actor) -> None:
     """
     begins_at = _begin(clock.now(), HOUR)
     with transaction.atomic():
-        found = _count(by, REFUSED, ("reader", by.id), begins_at, first=1, representation=b"")
+        found = _count(_values(by, REFUSED, ("reader", by.id), begins_at, b""), first=1)
         if found.old_begins_at and found.old_begins_at < found.begins_at and found.old_count:
             _total(by, found.old_begins_at, found.old_count)
         if found.counted <= ALL_OF_AN_HOUR or found.counted % ONE_IN == 0:
@@ -132,17 +144,10 @@ def _begin(at: datetime, window: timedelta) -> datetime:
     return datetime.fromtimestamp(int(at.timestamp()) // seconds * seconds, UTC)
 
 
-def _count(
-    by: Actor,
-    surface: str,
-    subject: tuple[str, str],
-    begins_at: datetime,
-    *,
-    first: int,
-    representation: bytes,
-) -> _Counted:
-    """Count one read; `first` is the count with which a row begins."""
-    values: dict[str, Any] = {
+def _values(
+    by: Actor, surface: str, subject: tuple[str, str], begins_at: datetime, representation: bytes
+) -> dict[str, Any]:
+    return {
         "actor_kind": by.kind,
         "actor_id": by.id,
         "organisation": by.organisation,
@@ -151,13 +156,16 @@ def _count(
         "subject_type": subject[0],
         "subject_id": subject[1],
         "begins_at": begins_at,
-        "first": first,
         "representation": representation,
     }
+
+
+def _count(values: dict[str, Any], *, first: int) -> _Counted:
+    """Count one read; `first` is the count with which a row begins."""
     with connection.cursor() as cursor:
-        cursor.execute(COUNT, values)
-        begun, count, digest, begins, now_count = cursor.fetchone()
-    return _Counted(begun, count, None if digest is None else bytes(digest), begins, now_count)
+        cursor.execute(COUNT, {**values, "first": first})
+        begun, count, digest, begins, counted = cursor.fetchone()
+    return _Counted(begun, count, None if digest is None else bytes(digest), begins, counted)
 
 
 def _summarise(by: Actor, surface: str, subject: tuple[str, str], since: datetime, count: int) -> None:
