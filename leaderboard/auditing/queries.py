@@ -50,6 +50,7 @@ SELECT organisation.is_operator, moved.cause, count(*) FROM submissions_submissi
   JOIN accounts_organisation organisation ON organisation.id = submission.organisation_id
  WHERE moved.state IN ('rejected', 'preflight_failed') GROUP BY organisation.is_operator, moved.cause
 """
+# Single refusals beyond the first of an hour are sampled; the second kind says how many there were.
 # Events of the platform itself name no organisation: a repeated run belongs to whoever submitted.
 RETRIES = """
 SELECT organisation.is_operator, 'repeated', count(*) FROM audit_event event
@@ -60,7 +61,7 @@ SELECT organisation.is_operator, 'repeated', count(*) FROM audit_event event
 READS = """
 SELECT organisation.is_operator, event.kind, count(*) FROM audit_event event
   JOIN accounts_organisation organisation ON organisation.id::text = event.organisation_id
- WHERE event.kind = 'read.refused' GROUP BY organisation.is_operator, event.kind
+ WHERE event.kind IN ('read.refused', 'read.refusals_counted') GROUP BY organisation.is_operator, event.kind
 """
 
 

@@ -1,23 +1,28 @@
-"""`manage.py seed`: people to act as on a machine of one's own: staff, and a verified vendor with a token."""
+"""`manage.py seed`: people to act as on a machine of one's own: staff, an auditor, a verified vendor with a token."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
+from datetime import timedelta
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.core.management.base import BaseCommand, CommandParser
 
-from accounts import services
+from accounts import auditors, services
 from accounts.models import ApiToken, Membership, Organisation, User
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
+from config import clock
 
 BY = Actor(kind="system", id="seed", channel="command")
 STAFF_EMAIL = "staff@lingee.invalid"
 DEMO_PREFIX = "demo-"
 VENDOR_EMAIL = "quickstart@lingee.invalid"
+AUDITOR_EMAIL = "auditor@lingee.invalid"
+AUDITOR_TERM = timedelta(days=365)
 
 
 class Command(BaseCommand):
@@ -52,6 +57,7 @@ class Command(BaseCommand):
                 {"as": "vendor", "email": user.email, "password": password},
                 *self._demo_vendor(password),
                 {"as": "staff", "email": staff.email, "password": password},
+                {"as": "auditor", "email": self._auditor(password).email, "password": password},
             ]
         self.stdout.write(json.dumps(found))
 
@@ -62,6 +68,27 @@ class Command(BaseCommand):
             return []
         services.set_password(user, password, by=BY)
         return [{"as": "demo vendor", "email": user.email, "password": password}]
+
+    def _auditor(self, password: str) -> User:
+        """An auditor of an audit organisation, whose term begins anew where the last one is over."""
+        user = self._person(AUDITOR_EMAIL, "Auditor", password)
+        if auditors.term_of(user) is None:
+            membership = Membership.objects.filter(user=user).select_related("organisation").first()
+            organisation = (
+                membership.organisation
+                if membership
+                else services.create_organisation("Quickstart auditors", owner=user, by=BY)
+            )
+            auditors.appoint(
+                user,
+                auditors.mark_audit_organisation(organisation, by=BY),
+                begins_at=clock.now(),
+                ends_at=clock.now() + AUDITOR_TERM,
+                scope="Trying out the auditors' pages on one's own machine.",
+                declaration=hashlib.sha256(b"no declaration: a machine of one's own").hexdigest(),
+                by=BY,
+            )
+        return user
 
     def _person(
         self, email: str, name: str, password: str, *, staff: bool = False, known: bool = True

@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
     def _welcome(self, address: str, console: str, people: dict[str, Any]) -> None:
         self.stdout.write(f"\nSite      {address}/en/   {address}/zh-hans/")
-        self.stdout.write(f"Console   {console}/en/console/")
+        self.stdout.write(f"Console   {console}/en/console/   auditors: {console}/en/audit/")
         for person in people["people"]:
             self.stdout.write(f"  {person['as']:<12} {person['email']}   password {person['password']}")
         vendor = people["people"][0]["email"]
