@@ -45,7 +45,10 @@ def log_verify() -> list[Bar]:
     with tempfile.TemporaryDirectory(prefix="bench-log-") as folder:
         place = Path(folder) / "export"
         key = _write(place)
-        raws, proofs, stricts, peaks = [], [], [], []
+        raws: list[float] = []
+        proofs: list[float] = []
+        stricts: list[float] = []
+        peaks: list[float] = []
         for turn in range(TURNS):
             raws.append(_raw(place))
             modes = [(proofs, "--proofs"), *([(stricts, "--strict")] if turn < STRICT_TURNS else [])]
