@@ -31,6 +31,13 @@ def add_events(connection: Connection, count: int, prefix: str = "e") -> None:
         cursor.executemany("INSERT INTO audit_event (body) VALUES (%s)", bodies)
 
 
+def place_only(sequencer: Connection, size: int) -> None:
+    """What a sequencer has done when it is killed before it signs; `size` is that of the tree before."""
+    from audit.sequencer import TAKE
+
+    sequencer.execute(TAKE, {"most": 100, "size": size})
+
+
 def figure(connection: Connection, query: str, *values: object) -> Any:
     """The one value that a query gives."""
     row = connection.execute(query, values).fetchone()
