@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import uuid
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
@@ -18,10 +19,11 @@ from audit.canonical import canonical_bytes
 from audit.merkle import commitment
 from audit.merkle.note import Signer, Verifier, generate_key
 from client.audit import sealed as form
+from client.audit.attempts import Ended
 from client.audit.main import main
 from client.audit.recompute import recompute
 from client.audit.report import WrongQuestion
-from tests.client import sealed
+from tests.client import sealed, synthetic
 
 SIGNER = Signer("bench.example/log", generate_key())
 SCORES = {
@@ -239,6 +241,51 @@ def test_another_log_is_refused_and_without_key_nobody_vouches(document):
     unsigned = recompute(form.parse(document), [])
     assert unsigned.equal
     assert "no signature was checked" in unsigned.notices[0]
+
+
+def first_attempt_in_a_log(case: sealed.Case, folder: Any, **odd: Any) -> Any:
+    """An export of a log in which the first run's attempt ended; `odd` are other facts about it."""
+    run = case.runs[0]
+    said = {"run": "r1", "number": run["attempt"], "ending": "finished", "artefact": run["artefact"], **odd}
+    entry = sealed.event("attempt.ended", "attempt", str(uuid.UUID(hex=run["episode"])), said)
+    synthetic.export(folder, [entry], [SIGNER])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("odd", "what"),
+    [
+        ({}, ""),
+        ({"artefact": "0" * 64}, "the log has the artefact 000"),
+        ({"number": 2}, "the log has attempt 2"),
+        ({"ending": "infrastructure_fault", "artefact": ""}, "the artefact of nothing"),
+    ],
+)
+def test_runs_are_compared_with_the_attempts_in_the_log(case, document, tmp_path, capsys, odd, what):
+    (tmp_path / "sealed-export.json").write_text(json.dumps(document))
+    log = first_attempt_in_a_log(case, tmp_path / "log", **odd)
+    code = main(["recompute", str(tmp_path), "--key", SIGNER.vkey, "--log", str(log), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (code, found["part"]) == ((1, "attempt") if what else (0, ""))
+    assert what in found["what"]
+    if not what:
+        assert found["notices"] == ["the log's export does not disclose the attempts of 15 runs"]
+
+
+def test_an_attempt_of_another_run_or_after_the_release_is_found(document):
+    episodes = [member["leaf"]["episode"] for member in document["runs"]]
+    artefacts = [member["leaf"]["artefact"] for member in document["runs"]]
+    known = {
+        episode: Ended(0, "r1", 1, "finished", artefact)
+        for episode, artefact in zip(episodes, artefacts, strict=True)
+    }
+    parsed = form.parse(document)
+    assert recompute(parsed, keys(), known).equal
+    other = recompute(parsed, keys(), {**known, episodes[4]: known[episodes[4]]._replace(run="r2")})
+    assert "run 4 " in other.what
+    assert "another evaluation run" in other.what
+    late = recompute(parsed, keys(), {**known, episodes[4]: known[episodes[4]]._replace(position=2)})
+    assert "after the release" in late.what
 
 
 def test_the_command_says_equal_or_the_first_difference(document, tmp_path, capsys):

@@ -2,8 +2,9 @@
 
 From a sealed export (client.audit.sealed) it checks, in this order, and stops at the first difference: the two events
 in the log; each run against its leaf hash, all runs against the root that the release names; each task against the
-root that freezing names; that every held-out task was run equally often, with different seeds; the policy row; then
-it computes the aggregates of each domain and the release function again, by the code that the platform itself runs.
+root that freezing names; that every held-out task was run equally often, with different seeds; with `--log`, each run
+against the end of its attempt as the log has it; the policy row. Then it computes the aggregates of each domain and
+the release function again, by the code that the platform itself runs.
 
 Exit codes: 0 equal, 1 a difference, 2 the question is wrong.
 """
@@ -27,7 +28,8 @@ from audit.merkle.commitment import ASSET_FIELDS, RUN_FIELDS, NoScore
 from audit.merkle.note import NoteInvalid, Verifier, parse_note
 from audit.merkle.proof import Proof, verify
 from audit.merkle.tree import ProofInvalid, leaf_hash, verify_inclusion
-from client.audit import sealed
+from client.audit import attempts, sealed
+from client.audit.attempts import Ended
 from client.audit.events import Malformed, Read, read_entry
 from client.audit.sealed import Member, SealedExport
 from governance.release import Shown, by_domain, release_summaries
@@ -78,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the subcommand."""
     parser.add_argument("path", type=Path, metavar="DIR", help="the sealed export's directory")
     parser.add_argument("--key", help="the log's verifier key, or a file of its keys")
+    parser.add_argument("--log", type=Path, metavar="EXPORT", help="an export of the log, with its attempts")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -85,7 +88,9 @@ def run(given: argparse.Namespace) -> int:
     """The subcommand; returns its exit code. Raises WrongQuestion."""
     from client.audit.main import BROKEN, FINE, read_keys
 
-    outcome = recompute(sealed.read(given.path), read_keys(given.key) if given.key else [])
+    keys = read_keys(given.key) if given.key else []
+    known = attempts.ends(given.log) if given.log else None
+    outcome = recompute(sealed.read(given.path), keys, known)
     if given.json:
         print(json.dumps(asdict(outcome), ensure_ascii=False))
     else:
@@ -93,15 +98,20 @@ def run(given: argparse.Namespace) -> int:
     return FINE if outcome.equal else BROKEN
 
 
-def recompute(export: SealedExport, keys: Sequence[Verifier]) -> Outcome:
-    """The outcome for one export; without keys nobody's signature is asked for, and a notice says so."""
+def recompute(
+    export: SealedExport, keys: Sequence[Verifier], known: Mapping[str, Ended] | None = None
+) -> Outcome:
+    """The outcome for one export; without keys nobody's signature is asked for, and a notice says so.
+
+    `known` are the ends of attempts by episode, where an export of the log is at hand.
+    """
     notices: list[str] = []
     if not keys:
         notices.append("no key was given, so no signature was checked: this log may be anybody's")
     tasks = [member.leaf for member in export.assets if member.leaf.get("group") == HELD_OUT]
     facts = Outcome(export.submission, len(export.runs), len(tasks))
     try:
-        _compare(export, keys, notices)
+        _compare(export, keys, known, notices)
     except Difference as found:
         return facts.with_difference(found.part, found.what, notices)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
@@ -110,7 +120,12 @@ def recompute(export: SealedExport, keys: Sequence[Verifier]) -> Outcome:
     return replace(facts, notices=tuple(notices))
 
 
-def _compare(export: SealedExport, keys: Sequence[Verifier], notices: list[str]) -> None:
+def _compare(
+    export: SealedExport,
+    keys: Sequence[Verifier],
+    known: Mapping[str, Ended] | None,
+    notices: list[str],
+) -> None:
     released, at = _event("release", export.release, ("result.released", export.submission), keys)
     frozen, earlier = _event("frozen", export.frozen, ("task_set.frozen", export.task_set), keys)
     if earlier >= at:
@@ -119,6 +134,8 @@ def _compare(export: SealedExport, keys: Sequence[Verifier], notices: list[str])
     _set("task", export.assets, (ASSET_FIELDS, "id"), (frozen.data["tasks"], frozen.data["assets_root"]))
     _content(export, frozen)
     tasks = _tasks(export)
+    if known is not None:
+        _attempts(export, attempts.Check(known, at), notices)
     _policy(export, released, list(tasks.values()), notices)
     summaries = _summaries(export, tasks)
     _aggregates(export.aggregates, summaries)
@@ -202,6 +219,15 @@ def _tasks(export: SealedExport) -> dict[str, dict[str, Any]]:
         if times[digest] != often:
             raise Difference("task", f"{leaf['id']} was run {times[digest]} times, others {often} times")
     return tasks
+
+
+def _attempts(export: SealedExport, check: attempts.Check, notices: list[str]) -> None:
+    """Each run against the end of its attempt as it was recorded at the time."""
+    for place, leaf in enumerate(_leaves(export.runs)):
+        if wrong := check.wrong(leaf):
+            raise Difference("attempt", f"run {place} (episode {leaf['episode']}): {wrong}")
+    if check.unseen:
+        notices.append(f"the log's export does not disclose the attempts of {check.unseen} runs")
 
 
 def _policy(
