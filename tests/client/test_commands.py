@@ -165,6 +165,19 @@ def test_a_receipt(audit, receipt, entries):
     assert audit(receipt(release=None))[0] == 0
 
 
+def test_a_receipt_from_before_and_after_a_change_of_keys(
+    audit, receipt, exported, entries, log_signer, tmp_path
+):
+    later = synthetic.signer()
+    released = place(entries, "result.released")
+    synthetic.export(tmp_path / "later", entries, [later])
+    path = receipt(release=Prover(Folder(tmp_path / "later")).prove(released).format())
+    (tmp_path / "keys").write_text(f"{log_signer.vkey}\n{later.vkey}\n")
+    assert audit(path, key=str(tmp_path / "keys"))[0] == 0
+    assert audit(path)[0] == audit(path, key=later.vkey)[0] == 1
+    assert main(["verify", str(exported), "--key", str(tmp_path / "keys")]) == 2
+
+
 def test_receipts_that_are_not_right(audit, receipt, exported, entries, log_signer):
     prover = Prover(Folder(exported))
     other = prover.prove(place(entries, "submission.admitted", 1)).format()

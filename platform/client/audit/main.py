@@ -100,16 +100,15 @@ def read_keys(text: str) -> list[Verifier]:
         raise WrongQuestion(f"--key: neither a verifier key nor a file of one: {error}") from error
 
 
-def _one_key(text: str) -> Verifier:
-    keys = read_keys(text)
+def _only(keys: list[Verifier]) -> Verifier:
+    """An export teaches the keys after the one that is trusted; a receipt may need two, where they changed between."""
     if len(keys) != 1:
         raise WrongQuestion("--key: give exactly one key, the one that you trust")
     return keys[0]
 
 
 def _verify(given: argparse.Namespace) -> int:
-    key = _one_key(given.key)
-    report = _report(given, key)
+    report = _report(given, read_keys(given.key))
     if given.json:
         print(json.dumps(report.as_dict(), ensure_ascii=False))
     else:
@@ -117,18 +116,21 @@ def _verify(given: argparse.Namespace) -> int:
     return FINE if report.ok else BROKEN
 
 
-def _report(given: argparse.Namespace, key: Verifier) -> Report:
+def _report(given: argparse.Namespace, keys: list[Verifier]) -> Report:
     path: Path = given.path
     if path.is_file() and _begins_like_json(path):
         if given.since is not None:
             raise WrongQuestion("--since is a question about exports; a receipt holds one checkpoint")
-        return receipt.verify_receipt(receipt.parse_receipt(path.read_bytes()), key)
+        return receipt.verify_receipt(receipt.parse_receipt(path.read_bytes()), keys)
     if path.is_file() and single.is_proof(_beginning(path)):
         if given.since is not None:
             raise WrongQuestion("--since is a question about exports; a proof holds one checkpoint")
-        return single.verify_proof(path.read_bytes()[: single.LARGEST].decode("utf-8", "replace"), key)
+        return single.verify_proof(
+            path.read_bytes()[: single.LARGEST].decode("utf-8", "replace"), _only(keys)
+        )
     if not path.exists():
         raise WrongQuestion(f"there is no {path}")
+    key = _only(keys)
     found = source.open_source(path)
     since = _since(given.since, [key, *verify.read_keys(found)]) if given.since else None
     return verify.verify_export(found, key, verify.Options(given.strict, since, given.jobs), _progress())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from audit.merkle.checkpoint import CheckpointInvalid
@@ -31,22 +32,30 @@ def parse_receipt(data: bytes) -> dict[str, Any]:
     return body
 
 
-def verify_receipt(body: dict[str, Any], key: Verifier) -> Report:
-    """The report on a parsed receipt; `key` alone decides, not the one that the receipt names."""
-    report = Report(f"receipt of submission {body['submission']}", "receipt", key.name, key=key.vkey)
+def verify_receipt(body: dict[str, Any], keys: Sequence[Verifier]) -> Report:
+    """The report on a parsed receipt; `keys` alone decide, not the one that the receipt names.
+
+    Raises WrongQuestion where there is no key.
+    """
+    if not keys:
+        raise WrongQuestion("--key: the file holds no key")
+    subject = f"receipt of submission {body['submission']}"
+    report = Report(subject, "receipt", keys[0].name, key=", ".join(key.vkey for key in keys))
     if "admission" not in body:
         report.add(None, None, "the receipt holds no proof of admission")
     places = {}
     for part, kind in PARTS.items():
         if part in body:
-            places[part] = _verify_part(report, body[part], (part, kind, body["submission"]), key)
+            places[part] = _verify_part(report, body[part], (part, kind, body["submission"]), keys)
     admission, release = places.get("admission"), places.get("release")
     if admission is not None and release is not None and release <= admission:
         report.add(release, release, "the release stands before the admission")
     return report
 
 
-def _verify_part(report: Report, text: str, expected: tuple[str, str, str], key: Verifier) -> int | None:
+def _verify_part(
+    report: Report, text: str, expected: tuple[str, str, str], keys: Sequence[Verifier]
+) -> int | None:
     """The position that was proved."""
     part, kind, submission = expected
     try:
@@ -57,7 +66,7 @@ def _verify_part(report: Report, text: str, expected: tuple[str, str, str], key:
     try:
         if proof.extra is None:
             raise ProofInvalid("the proof does not hold its entry")
-        found = verify(proof, proof.extra, [key])
+        found = verify(proof, proof.extra, keys)
         entry = read_entry(proof.extra)
     except (ProofInvalid, NoteInvalid, CheckpointInvalid, Malformed) as error:
         report.add(proof.index, proof.index, f"{part}: {error}")
