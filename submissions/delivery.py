@@ -25,9 +25,10 @@ from submissions.problems.refusal import SOON
 logger = logging.getLogger(__name__)
 View = TypeVar("View", bound=Callable[..., Any])
 
-RECORDED = frozenset({"result", "preflight", "card", "receipt", "comparison", "export", "held_out", "case"})
-"""Each delivery of these is an event of its own: released values, runs on public tasks, filed cards, receipts; and
-what later areas bring: comparisons, exports, held-out content, pages of rotation cases."""
+RECORDED = frozenset({"result", "preflight", "card", "receipt", "entry", "comparison", "held_out", "case"})
+"""Each delivery of these is an event of its own: released values, runs on public tasks, filed cards, receipts, entries
+of the log; and what later areas bring: comparisons, held-out content, pages of rotation cases. Exports of the log are
+recorded by `audit.exports`."""
 POLLED = frozenset({"submission", "quota"})
 """Coarse state and quota statements: an event when they are new to the reader, the rest is counted."""
 KINDS = RECORDED | POLLED

@@ -13,10 +13,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import auditor_page
+from accounts.services import actor_for
+from accounts.terms import AuditorTerm
+from accounts.views import signed_in
 from audit import explore, queries, wording
+from audit.events import Actor
 from audit.explore import AUDITOR
 from leaderboard.auditing.forms import FilterForm
 from leaderboard.auditing.queries import organisation_names
+from submissions.delivery import delivers, hand_out
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -31,8 +36,15 @@ def number(request: HttpRequest, name: str) -> int | None:
     return int(given)
 
 
+def reader(request: HttpRequest) -> Actor:
+    """The auditor of this request, acting for the audit organisation of their term."""
+    term: AuditorTerm = request.term  # type: ignore[attr-defined]
+    return actor_for(signed_in(request), channel="web", organisation=term.organisation.organisation)
+
+
 @require_safe
 @auditor_page
+@delivers("entry")
 def explorer(request: HttpRequest) -> HttpResponse:
     """Events by filter, newest first."""
     names = organisation_names()
@@ -42,6 +54,7 @@ def explorer(request: HttpRequest) -> HttpResponse:
     page = explore.Page([], None, None)
     if valid:
         page = explore.events(wanted, before=number(request, "before"), after=number(request, "after"))
+    hand_out(request, "entry", "explorer", [row.id for row in page.rows], by=reader(request))
     kept = request.GET.copy()
     kept.pop("before", None)
     kept.pop("after", None)
@@ -57,11 +70,13 @@ def explorer(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @auditor_page
+@delivers("entry")
 def event(request: HttpRequest, identifier: int) -> HttpResponse:
     """One event with everything that shows it is in the log."""
     found = explore.event(identifier) if identifier <= explore.LARGEST_ID else None
     if found is None:
         raise Http404
+    hand_out(request, "entry", str(identifier), found.exact.decode("utf-8", "replace"), by=reader(request))
     names = organisation_names()
     context: dict[str, Any] = {
         "event": found,
@@ -81,11 +96,13 @@ def event(request: HttpRequest, identifier: int) -> HttpResponse:
 
 @require_safe
 @auditor_page
+@delivers("entry")
 def proof(request: HttpRequest, identifier: int) -> HttpResponse:
     """The event's proof as a file: entry, path and checkpoint in one text (C2SP tlog-proof)."""
     found = explore.event(identifier) if identifier <= explore.LARGEST_ID else None
     if found is None or found.proof is None:
         raise Http404
+    hand_out(request, "entry", str(identifier), found.proof.format(), by=reader(request))
     name = f"entry-{found.proof.index}.tlog-proof"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(found.proof.format(), content_type="text/plain; charset=utf-8", headers=headers)

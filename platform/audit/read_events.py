@@ -46,6 +46,17 @@ class ReceiptRead(Event):
     precision: str | None = None
 
 
+class EntryRead(Event):
+    """An auditor was shown an entry of the log, by its event's id, or a page of the explorer."""
+
+    kind: ClassVar[str] = "entry.read"
+    subject_type: ClassVar[str] = "entry"
+    sentence = _("{actor} was shown the entry {subject} of the log ({surface}).")
+    representation: str
+    surface: str
+    precision: str | None = None
+
+
 class SubmissionStatusRead(Event):
     """How a submission stands was delivered: for the first time to this reader, or changed since."""
 

@@ -184,6 +184,7 @@ UNMARKED = {
         *("log-consistency", "log-cosignatures", "leaderboard:overview", "leaderboard:rules"),
         *("leaderboard:contract", "leaderboard:public_tasks", "leaderboard:public_task"),
         *("leaderboard:problems", "leaderboard:problem", "leaderboard:time_zone"),
+        *("leaderboard:log", "leaderboard:log_verify", "leaderboard:log_verify_file"),
     ),
     "names and ids of the reader's own harnesses, without card or state": (
         *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
@@ -195,10 +196,14 @@ UNMARKED = {
         *("accounts:organisation", "console:organisations", "console:verify"),
     ),
     "what workers proved at start": ("console:workers",),
-    "leads on only": ("console:inbox",),
+    "leads on only": ("console:inbox", "auditing:position"),
+    "sizes, roots, counts and times of the log": (
+        *("auditing:checkpoints", "auditing:statistics", "auditing:integrity"),
+    ),
+    "recorded by audit.exports: export.requested, export.delivered": ("auditing:exports", "auditing:export"),
 }
-ELSEWHERE = ("account_", "mfa_", "auditing:", "leaderboard:log")
-"""Pages of the library that signs people in; the log's own pages, which show entries and no content behind them."""
+ELSEWHERE = ("account_", "mfa_")
+"""Pages of the library that signs people in."""
 
 
 def _views(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, Any]]:
@@ -215,7 +220,7 @@ def test_every_view_is_marked_or_says_why_not() -> None:
     ours = {name: kind for name, kind in found.items() if not name.startswith(ELSEWHERE)}
     assert {name for name, kind in ours.items() if kind is None} == unmarked
     assert {kind for kind in ours.values() if kind} == {
-        *("result", "submission", "preflight", "quota", "card", "receipt")
+        *("result", "submission", "preflight", "quota", "card", "receipt", "entry")
     }
 
 

@@ -22,7 +22,7 @@ POLLED = {
     "console.status_polled": "console.status_read",
 }
 
-known_without_rule("read.refused", "read.refusals_counted")
+known_without_rule("entry.read", "read.refused", "read.refusals_counted")
 
 
 class Reads(Rule):
