@@ -6,13 +6,15 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from benchmark import commitments, services
+from benchmark import commitments, queries, services
 from benchmark.models import AssetCommitment, TaskRevision, TaskSetVersion
+from benchmark.synthetic import generate
 from config import vault
 from tests.factories import BY, draft_version
 
@@ -80,6 +82,22 @@ def test_a_changed_task_leads_to_another_root(frozen: TaskSetVersion, servers: A
             f"UPDATE benchmark_taskrevision SET {column} = 'general' WHERE slug = 'finance-held-out-1'"
         )
     assert not commitments.holds(frozen)
+
+
+def test_verifying_a_version_recomputes_its_root(tmp_path: Path, servers: Any) -> None:
+    """A small bank with all its files: what `taskset verify` says before and after a change behind the triggers."""
+    generate(tmp_path / "bank", version="8.3", seed=3, size="mini")
+    version = services.import_directory(tmp_path / "bank", by=BY)
+    digest = services.content_digest(version)
+    services.record_admission(version, digest_admitted=digest, tasks=version.tasks.count(), by=BY)
+    version = services.freeze("8.3", by=BY)
+    assert queries.verify(version) == []
+    with servers.superuser(servers.database) as root:
+        root.execute("ALTER TABLE benchmark_taskrevision DISABLE TRIGGER ALL")
+        root.execute(
+            "UPDATE benchmark_taskrevision SET family = 'another' WHERE version_id = %s", [version.id]
+        )
+    assert queries.verify(version) == ["version 8.3: its tasks lead to another root than the one committed"]
 
 
 def test_the_same_tasks_have_another_root_in_another_version(frozen: TaskSetVersion) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import subprocess
+import sys
 import uuid
 from decimal import Decimal
 from fractions import Fraction
@@ -24,6 +26,7 @@ from client.audit.main import main
 from client.audit.recompute import recompute
 from client.audit.report import WrongQuestion
 from tests.client import sealed, synthetic
+from tests.servers import ROOT
 
 SIGNER = Signer("bench.example/log", generate_key())
 SCORES = {
@@ -151,6 +154,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.acceptance("log:2")
 @pytest.mark.parametrize(("change", "part", "what"), CHANGES)
 def test_every_single_change_is_the_first_difference(document, change, part, what):
     found = outcome(sealed.changed(document, change))
@@ -226,6 +230,7 @@ DISHONEST = [
 ]
 
 
+@pytest.mark.acceptance("log:2")
 @pytest.mark.parametrize(("change", "part", "what"), DISHONEST)
 def test_what_a_dishonest_operator_signed_is_found(case, change, part, what):
     """Here hashes, roots and signatures all fit: only computing again tells."""
@@ -299,6 +304,31 @@ def test_the_command_says_equal_or_the_first_difference(document, tmp_path, caps
     assert (found["equal"], found["part"]) == (False, "leaf")
     assert main(["recompute", str(tmp_path), "--key", SIGNER.vkey]) == 1
     assert capsys.readouterr().out.startswith("difference in leaf: run 5 (episode ")
+
+
+WITHOUT = """
+import sys
+for name in ("django", "scipy", "numpy", "pydantic", "rest_framework", "psycopg"):
+    sys.modules[name] = None
+from client.audit.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_an_auditors_machine_needs_neither_the_platform_nor_scipy(document, tmp_path):
+    """Without scipy only the half widths are taken as the policy row has them, and a notice says so."""
+    (tmp_path / "sealed-export.json").write_text(json.dumps(document))
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, "recompute", str(tmp_path), "--key", SIGNER.vkey],
+        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}", "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    first, _, notice = done.stdout.splitlines()
+    assert (first, notice) == ("equal", "notice: half widths were not computed again: that needs scipy")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.events import Actor
 from config.ids import opaque_id
+from evaluation.executing import OUR_FAULTS
 from evaluation.grading import Grader
 from evaluation.sandbox import bubblewrap, selftest
 from governance import regrading
@@ -42,6 +43,8 @@ class Command(BaseCommand):
             compared = self._regrade(submission, options["seed"], options["count"], place)
         except (RegradingRefused, ValueError) as error:
             raise CommandError(str(error)) from error
+        except OUR_FAULTS as fault:
+            raise CommandError(f"not graded, and nothing recorded: {type(fault).__name__}") from fault
         finally:
             shutil.rmtree(place, ignore_errors=True)
         different = [found for found in compared if not found.equal]
