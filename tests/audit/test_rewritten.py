@@ -1,4 +1,4 @@
-"""A log that does not continue what was signed: restored backups, rewritten rows, forged checkpoints, others' folders."""
+"""A log that does not continue what was signed: restored backups, rewritten rows, forged checkpoints, foreign keys."""
 
 from __future__ import annotations
 
