@@ -247,6 +247,33 @@ def test_sealed_exports():
         assert [position for position, _ in judged([*entries, wrong])] == [len(entries)]
 
 
+def test_exports_of_the_log():
+    write = synthetic.Scribe(9)
+    entries, name = history(), write.id()
+    at = len(entries)
+    asked = write.event("export.requested", "export", name, disclosed={})
+    made = write.event("export.made", "export", name, manifest="m", size=at, shown=5)
+    given = write.event("export.delivered", "export", name, manifest="m")
+    assert judged([*entries, asked, made, given, given]) == []
+    assert [position for position, _ in judged([*entries, made])] == [at]
+    assert [position for position, _ in judged([*entries, asked, given])] == [at + 1]
+    assert [position for position, _ in judged([*entries, asked, made, altered(given, manifest="n")])] == [
+        at + 2
+    ]
+    assert [position for position, _ in judged([*entries, asked, altered(made, size=at + 9)])] == [at + 1]
+    assert judged([*entries, given], withheld={at - 1}) == []
+
+
+def test_withholding_an_entry():
+    write = synthetic.Scribe(9)
+    entries, people = history(), {"asked_by": "a", "agreed_by": "b", "reason": "r"}
+    good = write.event("entry.withheld", "entry", "3", **people)
+    late = write.event("entry.withheld", "entry", "9999", **people)
+    assert judged([*entries, good]) == []
+    for wrong in (altered(good, agreed_by="a"), late):
+        assert [position for position, _ in judged([*entries, wrong])] == [len(entries)]
+
+
 def test_two_submissions_of_one_upload():
     entries = history()
     first, second = where(entries, "submission.admitted"), where(entries, "submission.admitted", 1)

@@ -19,21 +19,18 @@ class Times:
     """
 
     def __init__(self) -> None:
-        self._before: tuple[int, int] | None = None
-        self._earlier: int | None = None
+        self._place, self._at = -1, 0
+        self._earlier = 0
 
     def see(self, position: int, at: int) -> tuple[int, str] | None:
         """The entry that stands out, if one does now, and in which way."""
-        if self._before is not None and at < self._before[1] - APART:
-            if self._earlier is None or at >= self._earlier - APART:
-                guilty = self._before[0]
-                self._before = (position, at)
-                return guilty, "it is dated more than an hour after the next one"
-            return position, "it is dated more than an hour before the one before it"
-        if self._before is not None:
-            self._earlier = self._before[1]
-        self._before = (position, at)
-        return None
+        if at >= self._at - APART:
+            self._earlier, self._place, self._at = self._at, position, at
+            return None
+        if at >= self._earlier - APART:
+            guilty, self._place, self._at = self._place, position, at
+            return guilty, "it is dated more than an hour after the next one"
+        return position, "it is dated more than an hour before the one before it"
 
 
 class History:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple
 
 PACKAGE = "client.audit.rules"
@@ -73,17 +73,17 @@ class Judge:
         self.read = frozenset[str]().union(*(rule.kinds for rule in classes))
         """Kinds whose facts some rule needs."""
         self.known = known_kinds(classes)
-        self._by_kind: dict[str, list[Rule]] = {}
+        self._by_kind: dict[str, list[Callable[[Seen], str | None]]] = {}
         for made in (rule() for rule in classes):
             for kind in made.kinds:
-                self._by_kind.setdefault(kind, []).append(made)
+                self._by_kind.setdefault(kind, []).append(made.see)
 
     def see(self, event: Seen) -> list[str]:
         """Everything that is wrong with the event."""
         found: list[str] = []
-        for rule in self._by_kind.get(event.kind, ()):
+        for see in self._by_kind.get(event.kind, ()):
             try:
-                wrong = rule.see(event)
+                wrong = see(event)
             except (KeyError, TypeError, ValueError, AttributeError):
                 wrong = f"{event.kind} lacks a fact that its kind has, or has one of the wrong type"
             if wrong and wrong not in found:
