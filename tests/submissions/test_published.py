@@ -100,7 +100,7 @@ def test_what_is_shown_before_release_has_no_field_per_task(vendor: Vendor) -> N
         ("console", "DELETE FROM submissions_submission"),
         ("console", "INSERT INTO submissions_slot SELECT * FROM submissions_slot"),
         ("auditor", "UPDATE submissions_slot SET state = 'refunded'"),
-        ("auditor", "SELECT 1 FROM submissions_upload"),
+        ("auditor", "SELECT object_key FROM submissions_upload"),
     ],
 )
 @pytest.mark.case("S32")

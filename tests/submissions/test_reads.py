@@ -290,7 +290,7 @@ def test_two_readers_and_two_surfaces_are_counted_apart(
     assert len({(event["actor"]["id"], event["data"]["surface"]) for event in shown}) == 4
 
 
-def together(count: int, work: Callable[[threading.Barrier], None], at: datetime) -> None:
+def together(count: int, work: Callable[[threading.Barrier], object], at: datetime) -> None:
     """Run `work` in so many threads at that instant of the clock, and wait for them; what one raises is raised."""
     gate = threading.Barrier(count)
 
@@ -319,7 +319,7 @@ def test_sixteen_threads_lose_no_read_and_see_news_once(vendor: world.Vendor, ev
     shown = events("submission.status_read")
     assert [event["data"]["change"] for event in shown] == ["first", "changed"]
     assert ReadTally.objects.get().count == 16 * 24 - 2
-    together(4, lambda _gate: reads.close_windows() and None, NOON + timedelta(minutes=15))
+    together(4, lambda _gate: reads.close_windows(), NOON + timedelta(minutes=15))
     (summary,) = events("submission.status_polled")
     assert summary["data"]["count"] == 16 * 24 - 2
 
