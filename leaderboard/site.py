@@ -101,7 +101,7 @@ class Site:
         """Public pages, and of the other areas only those this person has."""
         found = [("leaderboard:overview", _("Overview")), ("leaderboard:rules", _("Rules"))]
         found.append(("leaderboard:public_tasks", _("Public tasks")))
-        if self.organisation is not None:
+        if self.organisation is not None and not self.is_auditor:
             found.append(("leaderboard:home", _("Vendor area")))
         if self.is_person and getattr(self.request.user, "is_staff", False) and has_console():
             found.append(("console:submissions", _("Console")))

@@ -47,7 +47,8 @@ def sentence(body: Mapping[str, Any], names: Mapping[str, str] | None = None) ->
     facts["subject"] = readable(subject.get("id", ""), known)
     facts["actor"] = actor(_mapping(body.get("actor")), known)
     template = str(declared.sentence if declared and declared.sentence else UNKNOWN)
-    return Formatter().vformat(template, (), facts)
+    said = Formatter().vformat(template, (), facts)
+    return said[:1].upper() + said[1:]
 
 
 def actor(body: Mapping[str, Any], names: Mapping[str, str] | None = None) -> str:
@@ -64,7 +65,7 @@ def actor(body: Mapping[str, Any], names: Mapping[str, str] | None = None) -> st
 
 
 def readable(value: object, names: Mapping[str, str]) -> str:
-    """One fact in a sentence: organisations by name, other ids and digests by their first characters."""
+    """One fact in a sentence: organisations by name, other ids and digests shortened."""
     if isinstance(value, str):
         return names.get(value) or (short(value)[:LONGEST] if value else "–")
     if isinstance(value, Mapping | list):
@@ -73,8 +74,10 @@ def readable(value: object, names: Mapping[str, str]) -> str:
 
 
 def short(text: str) -> str:
-    """Ids and digests by their first eight characters."""
-    return f"{text[:8]}…" if _UUID.fullmatch(text) or _DIGEST.fullmatch(text) else text
+    """Ids by their last eight characters, since they begin with the time and look alike; digests by their first."""
+    if _UUID.fullmatch(text):
+        return f"…{text[-8:]}"
+    return f"{text[:8]}…" if _DIGEST.fullmatch(text) else text
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

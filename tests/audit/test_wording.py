@@ -39,7 +39,7 @@ def test_names_of_organisations_stand_in_it_and_persons_do_not() -> None:
     with translation.override("en"):
         assert (
             wording.sentence(body, {organisation: "Acme"})
-            == "person 0f0e0d0c… of Acme verified the organisation Acme."
+            == "Person …03020100 of Acme verified the organisation Acme."
         )
 
 
@@ -56,5 +56,5 @@ def test_a_kind_that_nobody_declared_and_missing_facts_are_said_all_the_same() -
         said = wording.sentence(
             {"kind": "test.wording", "actor": {"kind": "system", "id": "clock"}, "data": 7}
         )
-    assert said == "the platform (clock) saw – –"
+    assert said == "The platform (clock) saw – –"
     Event.registry.pop("test.wording")
