@@ -1,4 +1,4 @@
-# make demo · test · serve · check · bench · acceptance · clean. Each creates what it lacks.
+# make demo · test · serve · check · bench · acceptance · client · clean. Each creates what it lacks.
 
 SHELL := /bin/sh
 # Nothing of a caller's Python environment may leak in: the source roots are on the environment's own path.
@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.11 python3.12 python3.13; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUN := .venv/bin/python
 
-.PHONY: demo test serve check bench acceptance clean setup setup-dev lock
+.PHONY: demo test serve check bench acceptance client clean setup setup-dev lock
 .DEFAULT_GOAL := demo
 
 setup: ## what `demo` and `serve` need
@@ -40,11 +40,14 @@ bench: setup-dev ## every bar, or those of one slug: make bench ONLY=main-job
 acceptance: setup-dev ## every acceptance line of one area: make acceptance AREA=main-job
 	@exec $(RUN) -m tests.acceptance $(AREA)
 
+client: setup ## dist/: the offline verifier as wheels, to hand on
+	@exec $(RUN) deploy/client_wheel.py
+
 lock: ## resolve the requirements again
 	@uv pip compile -q --universal --python-version 3.11.0 --generate-hashes --no-annotate requirements/base.in -o requirements/base.txt
 	@uv pip compile -q --universal --python-version 3.11.0 --generate-hashes --no-annotate requirements/dev.in -o requirements/dev.txt
 
 clean: ## stop what `services start` runs here and remove everything that was made
 	@if [ -x $(RUN) ]; then $(RUN) -m embedded stop || true; fi
-	@rm -rf .venv .embedded .setup .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .embedded .setup dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -prune -exec rm -rf {} + ; find locale -name '*.mo' -delete 2>/dev/null || true
