@@ -52,9 +52,10 @@ class RefusedReads:
 def asked_for(request: HttpRequest, answer: HttpResponse) -> str:
     """The id that was asked for and not given; empty where none was."""
     if answer.status_code == 404:
-        match = request.resolver_match
-        named = [str(value) for value in match.kwargs.values() if isinstance(value, UUID)] if match else []
-        return " ".join(named) or next((str(text) for text in request.GET.dict().values() if _is_id(text)), "")
+        named = list(request.resolver_match.kwargs.values()) if request.resolver_match else []
+        if any(isinstance(value, UUID) for value in named):
+            return " ".join(map(str, named))
+        return next((str(text) for text in request.GET.dict().values() if _is_id(text)), "")
     data = getattr(answer, "data", None)
     if not isinstance(data, dict) or data.get("code") != Code.UNKNOWN_REFERENCE:
         return ""

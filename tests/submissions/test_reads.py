@@ -439,6 +439,18 @@ def test_anothers_id_in_a_query_or_a_body_is_a_refused_read(
     assert found == [("api-quota", "GET"), ("api-submissions", "GET"), ("api-submissions", "POST")]
 
 
+def test_guessing_tasks_under_ones_own_submission_is_on_record_guess_by_guess(
+    vendor: world.Vendor, complete: Submission, events: Events
+) -> None:
+    browser = signed_in(vendor.user)
+    for task in ("finance-held-out-0", "finance-held-out-1"):
+        assert browser.get(address("submissions:preflight_run", complete.id, task, 0)).status_code == 404
+    first, second = events("read.refused")
+    assert first["data"]["surface"] == second["data"]["surface"] == "submissions:preflight_run"
+    assert first["subject"] != second["subject"]
+    assert not events("preflight.read")
+
+
 def test_strangers_and_plain_mistakes_are_no_refused_reads(
     client: Any, vendor: world.Vendor, complete: Submission, events: Events
 ) -> None:
