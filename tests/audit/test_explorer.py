@@ -72,7 +72,7 @@ def test_each_filter_lets_through_what_it_names(connect_as: Connect) -> None:
     actor = {"channel": "api", "id": "t1", "kind": "token", "organisation": OTHER}
     record(web, body(0), body(1), body(2, actor=actor), body(3, outcome="fault"))
     record(web, body(4, subject={"id": "s4", "type": "other"}, kind="plain.thing"))
-    wanted = [
+    wanted: list[tuple[dict[str, Any], list[str]]] = [
         ({"kind": "test.odd"}, ["s3", "s1"]),
         ({"kind": "test."}, ["s3", "s2", "s1", "s0"]),
         ({"actor": "t1"}, ["s2"]),
@@ -124,13 +124,14 @@ def test_through_the_alias_nothing_is_written_and_nothing_sealed_is_read() -> No
     with connections["auditor"].cursor() as cursor:
         cursor.execute("SELECT current_user, current_setting('transaction_read_only')")
         assert cursor.fetchone() == ("lingee_auditor", "on")
-    for statement, error in [
+    refused: list[tuple[str, Any]] = [
         ("INSERT INTO audit_event (body) VALUES ('x')", (InternalError, ProgrammingError)),
         ("CREATE TEMPORARY TABLE mine (id int)", (InternalError, ProgrammingError)),
         ("SELECT * FROM evaluation_taskresult", ProgrammingError),
         ("SELECT email FROM accounts_user", ProgrammingError),
         ("SELECT * FROM benchmark_taskrevision", ProgrammingError),
-    ]:
+    ]
+    for statement, error in refused:
         with (
             pytest.raises(error),
             transaction.atomic(using="auditor"),

@@ -32,7 +32,7 @@ def term(servers: Any) -> AuditorTerm:
     return appointed(accounts.create_user("auditor@lingee.invalid", None, by=site.BY, name="Zqname"))
 
 
-def read(client: Client, path: str, status: int = 200, **query: object) -> str:
+def read(client: Client, path: str, status: int = 200, **query: str) -> str:
     answer = client.get(path if path.startswith("/") else f"/en/{path}", query)
     assert answer.status_code == status, (path, answer.status_code)
     return answer.content.decode()
