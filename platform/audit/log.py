@@ -17,16 +17,13 @@ class OutsideTransaction(RuntimeError):
     """An event must share the transaction of the change it records."""
 
 
-def append(event: Event, *, by: Actor) -> int:
-    """Record `event` as done by `by`; returns its id.
+def entry(event: Event, *, by: Actor) -> bytes:
+    """The exact bytes that would be recorded now, another 16 random bytes in them each time.
 
-    Refused outside `transaction.atomic()` with OutsideTransaction, and with NotCanonical where the facts have no
-    canonical form. Each event carries 16 random bytes inside the hashed bytes, so that a leaf of few possible
-    contents cannot be guessed.
+    With those a leaf of few possible contents cannot be guessed. Raises NotCanonical where the facts have no
+    canonical form.
     """
-    if not connection.in_atomic_block:
-        raise OutsideTransaction(event.kind)
-    body = canonical_bytes(
+    return canonical_bytes(
         {
             "actor": by.body(),
             "data": event.facts(),
@@ -39,7 +36,17 @@ def append(event: Event, *, by: Actor) -> int:
             "version": event.version,
         }
     )
+
+
+def append(event: Event, *, by: Actor) -> int:
+    """Record `event` as done by `by`; returns its id.
+
+    Refused outside `transaction.atomic()` with OutsideTransaction, and with NotCanonical where the facts have no
+    canonical form.
+    """
+    if not connection.in_atomic_block:
+        raise OutsideTransaction(event.kind)
     with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO audit_event (body) VALUES (%s) RETURNING id", [body])
+        cursor.execute("INSERT INTO audit_event (body) VALUES (%s) RETURNING id", [entry(event, by=by)])
         (identifier,) = cursor.fetchone()
     return int(identifier)

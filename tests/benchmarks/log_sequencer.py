@@ -19,12 +19,14 @@ from tests.benchmarks.registry import Bar, bars
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS, PAIRS, SECONDS, WARM_SECONDS = 16, 3, 6.0, 2.0
 KILLS, SEED = 20, 20261101
-LONGEST_LIFE = 2.5  # seconds a sequencer has before it is killed
+LONGEST_LIFE = 2.0  # seconds a sequencer has before it is killed
+WRITING_SECONDS = 60.0
 PATIENCE = 60.0
 OLDEST = (
     "SELECT coalesce(extract(epoch FROM clock_timestamp() - min(event.recorded_at)), 0)::float "
     "FROM audit_pending JOIN audit_event event ON event.id = event_id"
 )
+ALL_SIGNED = "SELECT (SELECT max(size) FROM audit_checkpoint) = (SELECT count(*) FROM audit_event)"
 Figure = Callable[[str], Any]
 
 
@@ -120,22 +122,32 @@ def _kills(site: Any, figure: Figure) -> int:
     """Twenty sequencers, each killed at a random moment of its life while others write; what is wrong afterwards."""
     draw = random.Random(SEED)
     child = site.processes.sequencer()
-    writers = _writers(site, "append", 4, KILLS * LONGEST_LIFE)
-    for _ in range(KILLS):
-        process = subprocess.Popen(list(child.command), env=dict(child.environment), cwd=child.folder)
-        time.sleep(draw.uniform(0.2, LONGEST_LIFE))
+    writers = _writers(site, "append", 4, WRITING_SECONDS)
+    for number in range(KILLS):
+        log = site.state / "log" / f"killed-{number}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                list(child.command), env=dict(child.environment), cwd=child.folder, stderr=output
+            )
+        if number % 4:  # every fourth one may be killed while it starts
+            _await(lambda log=log: "sequencing" in log.read_text())
+        time.sleep(draw.uniform(0, LONGEST_LIFE))
         process.kill()
         process.wait()
     writers.communicate()
     assert figure("SELECT count(*) FROM audit_checkpoint") > KILLS / 2, "most of them got to sign"
     process = subprocess.Popen(list(child.command), env=dict(child.environment), cwd=child.folder)
-    deadline = time.monotonic() + PATIENCE
-    signed = "SELECT (SELECT max(size) FROM audit_checkpoint) = (SELECT count(*) FROM audit_event)"
-    while not figure(signed) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    _await(lambda: figure(ALL_SIGNED))
     process.terminate()
     process.wait()
     return _faults(site)
+
+
+def _await(condition: Callable[[], object]) -> None:
+    """Wait a while for a condition; what is not so by then shows in the figures."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def _faults(site: Any) -> int:

@@ -1,7 +1,7 @@
 """Writers of log:4: `python -m tests.benchmarks.log_writers KIND WRITERS SECONDS` prints the committed transactions.
 
 Each writer is a process with a connection of its own; each of its transactions does 5 ms of other work and then
-appends an event (KIND `append`) or inserts the same bytes into an ordinary table (`plain`).
+appends an event (KIND `append`), or makes the same bytes and inserts them into an ordinary table (`plain`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ def writer(kind: str) -> Callable[[int], object]:
     from django.db import connection
 
     from audit import log
-    from audit.canonical import canonical_bytes
     from audit.events import Event, system
 
     class Moved(Event):
@@ -44,16 +43,16 @@ def writer(kind: str) -> Callable[[int], object]:
         note: str
 
     by = system("bench")
-    if kind == "append":
-        return lambda number: log.append(Moved(subject=f"s-{os.getpid()}-{number}", note="x" * 120), by=by)
-    body = canonical_bytes({"bytes": "x" * 400})
+
+    def event(number: int) -> Moved:
+        return Moved(subject=f"s-{os.getpid()}-{number}", note="x" * 120)
 
     def plain(number: int) -> None:
         with connection.cursor() as cursor:
-            cursor.execute(PLAIN, [body])
+            cursor.execute(PLAIN, [log.entry(event(number), by=by)])
             cursor.fetchone()
 
-    return plain
+    return plain if kind == "plain" else lambda number: log.append(event(number), by=by)
 
 
 def main() -> None:
