@@ -227,18 +227,28 @@ SELECT, INSERT = "SELECT", "INSERT"
 TREE_TABLES = ("audit_entry", "audit_tile", "audit_checkpoint", "audit_log_key")
 READ_TREE = {table: {SELECT} for table in (*TREE_TABLES, "audit_witness", "audit_cosignature")}
 TALLY = {SELECT, INSERT, "UPDATE"}
+FINDINGS = {"audit_withholding": {SELECT}, "audit_integrity": {SELECT}}
 WHOLE_TABLES: dict[str, dict[str, set[str]]] = {
     "web": {**READ_TREE, "audit_cosignature": {SELECT, INSERT}, "audit_read_tally": TALLY},
     "execute": {},
-    "sealed": {**READ_TREE, "audit_read_tally": {SELECT}},
+    "sealed": {
+        **READ_TREE,
+        **FINDINGS,
+        "audit_read_tally": {SELECT},
+        "audit_integrity": {SELECT, INSERT, "DELETE"},
+        "audit_export": {SELECT, "UPDATE"},
+    },
     "console": {
         **READ_TREE,
         "audit_cosignature": {SELECT, INSERT},
         "audit_witness": {SELECT, INSERT},
         "audit_pending": {SELECT},
         "audit_read_tally": TALLY,
+        **FINDINGS,
+        "audit_withholding": {SELECT, INSERT},
+        "audit_export": {SELECT, INSERT},
     },
-    "auditor": {**READ_TREE, "audit_event": {SELECT}, "audit_pending": {SELECT}},
+    "auditor": {**READ_TREE, **FINDINGS, "audit_event": {SELECT}, "audit_pending": {SELECT}},
     "sequencer": {
         "audit_pending": {SELECT, "DELETE"},
         **{table: {SELECT, INSERT} for table in TREE_TABLES},
