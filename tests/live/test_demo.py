@@ -9,16 +9,25 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from config.processes import ROOT
+from config.processes import ROOT, Processes
+from embedded.services import Services
+from embedded.supervisor import Supervisor
 
-pytestmark = [pytest.mark.serial, pytest.mark.acceptance("main-job:1"), pytest.mark.timeout(1500)]
+pytestmark = [
+    pytest.mark.serial,
+    pytest.mark.acceptance("main-job:1"),
+    pytest.mark.acceptance("log:7"),
+    pytest.mark.timeout(1500),
+]
 
 ORDINARY = 61234
 """A uid that nobody has."""
@@ -82,6 +91,56 @@ def check(line: dict[str, Any], clone: Path, *, episodes: int) -> None:
     assert status.stdout == ""
 
 
+#: What a run from registration to result leaves in the log at the least, besides the ends of its attempts.
+STORY = {
+    "task_set.imported": 1,
+    "task_set.frozen": 1,
+    "harness.registered": 1,
+    "harness.version_registered": 1,
+    "upload.ended": 1,
+    "submission.admitted": 1,
+    "slot.consumed": 1,
+    "run.ended": 3,
+    "result.released": 1,
+    "result.read": 1,
+}
+
+
+def check_log(clone: Path, *, episodes: int) -> None:
+    """The demo's servers once more: the whole story is in the log, which the strict verifier and a replay accept."""
+    state, export = clone / ".embedded", clone.parent / "export"
+    with Services(state) as services, Supervisor(clone.parent / "log") as supervisor:
+        processes = Processes(services.connection(), state)
+        supervisor.start(processes.sequencer())
+        with psycopg.connect(processes.environment("auditor")["DATABASE_URL"], autocommit=True) as auditor:
+            assert supervisor.wait(30, lambda: is_signed(auditor)), supervisor.tail("sequencer")
+            counts = dict(auditor.execute("SELECT kind, count(*) FROM audit_event GROUP BY kind").fetchall())
+        for arguments in (["audit", "export", str(export)], ["audit", "verify"]):
+            command, environment = processes.command(*arguments, role="auditor")
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+    assert counts["attempt.ended"] >= episodes + 1
+    assert {kind: counts.get(kind, 0) >= least for kind, least in STORY.items()} == dict.fromkeys(STORY, True)
+    key = (export / "keys.txt").read_text().splitlines()[0]
+    question = [sys.executable, "-m", "client.audit", "verify", str(export), "--key", key, "--strict"]
+    answer = subprocess.run(
+        question,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout.splitlines()[:1]) == (0, ["OK"]), answer.stdout + answer.stderr
+
+
+def is_signed(auditor: psycopg.Connection[Any]) -> bool:
+    """Whether every event has its place under a checkpoint."""
+    row = auditor.execute(
+        "SELECT (SELECT count(*) FROM audit_event) = (SELECT max(size) FROM audit_checkpoint)"
+    ).fetchone()
+    return bool(row and row[0])
+
+
 def left_behind(clone: Path) -> list[str]:
     """Processes that have to do with that clone."""
     found = []
@@ -103,6 +162,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user
 def test_the_demo_on_the_mini_version(clone: Path, uid: int | None) -> None:
     line, _ = demo(clone, uid=uid, arguments="--size mini")
     check(line, clone, episodes=130)
+    if uid is None:
+        check_log(clone, episodes=130)
 
 
 @pytest.mark.slow
@@ -110,5 +171,7 @@ def test_the_demo_on_the_mini_version(clone: Path, uid: int | None) -> None:
 def test_the_demo_on_the_full_bank_in_its_time(clone: Path, uid: int | None) -> None:
     line, seconds = demo(clone, uid=uid)
     check(line, clone, episodes=1335)
+    if uid is None:
+        check_log(clone, episodes=1335)
     assert seconds <= WALL_SECONDS
     assert line["run_seconds"] <= RUN_SECONDS
