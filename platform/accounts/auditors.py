@@ -81,10 +81,17 @@ def appoint(
 
 
 def _require_independent(person: User, organisation: AuditOrganisation) -> None:
+    if part := _has_part(person, organisation):
+        raise NotIndependent(part)
+
+
+def _has_part(person: User, organisation: AuditOrganisation) -> str:
+    """What the person has to do with what is audited; empty where nothing."""
     if person.is_staff or person.is_superuser:
-        raise NotIndependent("staff of the operator do not audit it")
+        return "staff of the operator do not audit it"
     if Membership.objects.filter(user=person).exclude(organisation_id=organisation.pk).exists():
-        raise NotIndependent("the person is a member of another organisation")
+        return "the person is a member of another organisation"
+    return ""
 
 
 def end_term(term: AuditorTerm, *, by: Actor) -> None:
@@ -105,7 +112,7 @@ def term_of(person: User) -> AuditorTerm | None:
         person=person, begins_at__lte=now, ends_at__gt=now, ended_at=None
     )
     term = rows.order_by("ends_at").last()
-    if term is None or person.is_staff:
+    if term is None or _has_part(person, term.organisation):
         return None
     return term
 

@@ -22,4 +22,4 @@ def make_exports() -> None:
 @shared_task(name="audit.tasks.check_stretch")
 def check_stretch() -> None:
     """Compute the next stretch of the log again (queue `governance`)."""
-    integrity.check_next()
+    integrity.check_if_due()

@@ -44,6 +44,13 @@ def test_a_term_counts_from_its_first_to_its_last_instant() -> None:
 
 
 @pytest.mark.django_db
+def test_who_joins_a_vendor_is_no_auditor_any_more() -> None:
+    term = appointed()
+    accounts.add_member(world.vendor().organisation, term.person, "viewer", by=world.BY)
+    assert auditors.term_of(term.person) is None
+
+
+@pytest.mark.django_db
 def test_an_ended_term_counts_no_more_and_staff_are_no_auditors() -> None:
     term = appointed()
     assert auditors.term_of(term.person) == term

@@ -276,7 +276,7 @@ def test_the_running_check_goes_round_and_finds_what_was_changed(
     connect_as: Connect, sequence: Sequence, servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(integrity, "STRETCH", 512)
-    assert integrity.check_next() is None
+    assert integrity.check_next() is integrity.check_if_due() is None
     record(connect_as("web"), *(body(number) for number in range(600)))
     sequence()
     found = [integrity.check_next() for _ in range(3)]
@@ -285,6 +285,7 @@ def test_the_running_check_goes_round_and_finds_what_was_changed(
         (512, 599, True),
         (0, 511, True),
     ]
+    assert integrity.check_if_due() is None
     with unguarded(servers, "audit_event", "audit_tile") as database:
         target = figure(database, "SELECT event_id FROM audit_entry WHERE position = 550")
         database.execute("UPDATE audit_event SET outcome = 'no' WHERE id = %s", [target])
