@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from config import clock
 from evaluation import claims, queries, services
-from evaluation.claims import Claim, Finish
+from evaluation.claims import Claim, ExecutionClaim, Finish
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
 from tests.factories import BY, frozen_version, run_of
 
@@ -40,7 +40,7 @@ def grade(claim: Claim) -> bool:
     return claims.finish_grading(claim, write)
 
 
-def taken() -> Claim:
+def taken() -> ExecutionClaim:
     claim = claims.claim_execution("w")
     assert claim is not None
     return claim

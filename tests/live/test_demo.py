@@ -114,7 +114,9 @@ def check_log(clone: Path, *, episodes: int) -> None:
         supervisor.start(processes.sequencer())
         with psycopg.connect(processes.environment("auditor")["DATABASE_URL"], autocommit=True) as auditor:
             assert supervisor.wait(30, lambda: is_signed(auditor)), supervisor.tail("sequencer")
-            counts = dict(auditor.execute("SELECT kind, count(*) FROM audit_event GROUP BY kind").fetchall())
+            counts: dict[str, int] = dict(
+                auditor.execute("SELECT kind, count(*) FROM audit_event GROUP BY kind").fetchall()
+            )
         for arguments in (["audit", "export", str(export)], ["audit", "verify"]):
             command, environment = processes.command(*arguments, role="auditor")
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
