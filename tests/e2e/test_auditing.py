@@ -66,6 +66,7 @@ def pages(base: str, language: str) -> list[str]:
 def test_every_page_fits_and_is_accessible(
     signed: Any, live_server: Any, busy: None, complaints: list[str]
 ) -> None:
+    signed.emulate_media(reduced_motion="reduce")  # no colour is measured while it changes
     for language in ("en", "zh-hans"):
         for address in pages(live_server.url, language):
             for width in WIDTHS:
