@@ -17,7 +17,7 @@ from typing import Any
 from tests.benchmarks.registry import Bar, bars
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITERS, PAIRS, SECONDS, WARM_SECONDS = 16, 3, 6.0, 2.0
+WRITERS, PAIRS, SECONDS, WARM_SECONDS = 16, 5, 5.0, 2.0
 KILLS, SEED = 20, 20261101
 LONGEST_LIFE = 2.0  # seconds a sequencer has before it is killed
 WRITING_SECONDS = 60.0
@@ -32,7 +32,7 @@ Figure = Callable[[str], Any]
 
 @bars.measure("log:4")
 def sequencing() -> list[Bar]:
-    """Three interleaved pairs of plain and logged transactions; then twenty kills while others write."""
+    """Five interleaved pairs of plain and logged transactions; then twenty kills while others write."""
     from config.site.stage import stage
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
