@@ -11,9 +11,11 @@ from typing import Any
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
-from audit.merkle.checkpoint import open_checkpoint
+from audit.merkle.checkpoint import Checkpoint, open_checkpoint
 from audit.merkle.note import Cosigner, Verifier, add_signature, generate_key, parse_note
 from audit.merkle.tree import node_hash, verify_consistency
 from config import clock
@@ -187,3 +189,35 @@ def test_only_keys_of_witnesses_are_registered_and_each_once(servers: Any) -> No
     for name, vkey in [("Other", cosigner.vkey), ("Notary", log_key), ("Log", log_key), ("Bad", "x+y")]:
         with pytest.raises(CommandError):
             call_command("audit", "witness-add", name, vkey)
+
+
+@pytest.mark.parametrize("way", ["checkpoint", "checkpoints", "consistency", "cosignatures"])
+def test_refusals_cost_the_same_whether_a_checkpoint_is_hidden_or_missing(
+    way: str, connect_as: Connect, sequence: Sequence, settings: Any
+) -> None:
+    """10 is hidden below the public 20, 30 above it; 11 and 31 never were."""
+    settings.LOG_PUBLIC_TICK_SECONDS = 900
+    web = connect_as("web")
+    for minutes in (1, 2, 20):
+        with clock.frozen(NOON + timedelta(minutes=minutes)):
+            grow(web, sequence, 10)
+    with clock.frozen(NOON + timedelta(minutes=20)):
+        assert get("checkpoint/20").content
+        costs = {size: queries_of_refusal(way, size, settings.LOG_ORIGIN) for size in (10, 11, 30, 31)}
+    assert len(set(costs.values())) == 1, costs
+
+
+def queries_of_refusal(way: str, size: int, origin: str) -> int:
+    with CaptureQueriesContext(connection) as caught:
+        match way:
+            case "checkpoint":
+                refused(f"checkpoint/{size}", 404, "log_not_found")
+            case "checkpoints":
+                refused("checkpoints", 404, "log_not_found", before=size)
+            case "consistency":
+                refused("consistency", 404, "log_not_found", **{"from": size, "to": 99})
+            case _:
+                note = Checkpoint(origin, size, b"r" * 32).body() + "\n\u2014 x AAAAAGFh\n"
+                answer = Client().post("/log/cosignatures", note, content_type="text/plain")
+                assert answer.json()["code"] == "unknown_checkpoint"
+    return len(caught)
