@@ -162,6 +162,7 @@ WRONG = [
     ("run.reopened", {}, {"episodes": 7}, "another number of episodes"),
     ("attempt.ended", {"number": 1}, {"number": 0}, "has the number 0"),
     ("attempt.ended", {"number": 1}, {"number": 3}, "before enough have ended"),
+    ("attempt.ended", {"number": 1}, {"number": 10**12}, "before enough have ended"),
     ("attempt.ended", {"number": 1}, {"number": "1"}, "lacks a fact"),
     ("submission.admitted", {}, {"task_set": "2025.2"}, "not open"),
 ]

@@ -6,9 +6,16 @@ from audit.merkle.tiles import WIDTH
 from client.audit.bundles import Checked, Fact
 from client.audit.report import Report
 from client.audit.rules import Judge, Seen
+from client.audit.rules.base import Excuses
 
 APART = 3600 * 1_000_000
 """An hour in microseconds: further from its neighbours no entry should be dated."""
+
+
+WITHHELD = "entry.withheld"
+MOST_PLACES = 20
+"""Withheld positions that are told one by one."""
+MOST_DIGITS = 20
 
 
 class Times:
@@ -44,6 +51,11 @@ class History:
         self._times = Times()
         self._last_withheld = -1
         self._unknown: set[str] = set()
+        self._excuses = Excuses()
+        self._hidden: list[tuple[int, int]] = []
+        """Stretches of withheld entries, first and last position."""
+        self._announced: set[int] = set()
+        """Positions of which a disclosed entry says that they are withheld."""
 
     def take(self, checked: Checked) -> None:
         """The next bundle."""
@@ -68,8 +80,35 @@ class History:
             if not self.disclosed:
                 self.first = begin + low
             self.last = begin + high
+        if hidden:
+            self._hide(begin, hidden)
         self.disclosed += shown
         self.withheld += len(hidden)
+
+    def _hide(self, begin: int, offsets: list[int]) -> None:
+        stretches = self._hidden
+        for offset in offsets:
+            at = begin + offset
+            if stretches and stretches[-1][1] == at - 1:
+                stretches[-1] = (stretches[-1][0], at)
+            else:
+                stretches.append((at, at))
+
+    def finish(self) -> None:
+        """Tell, after the last bundle, what withheld entries leave open."""
+        self.report.unjudged, self.report.first_unjudged = self._excuses.count, self._excuses.first
+        count, places = 0, list[int]()
+        for first, last in self._hidden:
+            # Entries before and after the disclosed part were not asked for.
+            for at in range(max(first, self.first), min(last, self.last) + 1):
+                if at not in self._announced:
+                    count += 1
+                    if len(places) < MOST_PLACES:
+                        places.append(at)
+        if count:
+            listed = ", ".join(map(str, places)) + (" …" if count > len(places) else "")
+            what = f"withheld, and no disclosed entry says why: {count} between the disclosed ones ({listed})"
+            self.report.notice(places[0], what)
 
     def _judge(self, begin: int, checked: Checked) -> None:
         hidden, following, judge = checked.withheld, 0, self._judge_one
@@ -86,7 +125,9 @@ class History:
         if odd := self._times.see(position, at):
             self.report.notice(*odd)
         if data is not None:
-            event = Seen(position, kind, subject, outcome, data, self._last_withheld)
+            event = Seen(position, kind, subject, outcome, data, self._last_withheld, self._excuses)
+            if kind == WITHHELD and subject.isascii() and subject.isdecimal() and len(subject) < MOST_DIGITS:
+                self._announced.add(int(subject))
             for wrong in self.judge.see(event):
                 self.report.break_rule(position, wrong)
         elif kind not in self.judge.known and kind not in self._unknown:

@@ -52,6 +52,9 @@ class Report:
     more_broken_rules: int = 0
     notices: list[Problem] = field(default_factory=list)
     more_notices: int = 0
+    unjudged: int = 0
+    """Findings that fell away because what they miss may stand in a withheld entry."""
+    first_unjudged: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -101,7 +104,14 @@ class Report:
         located = next((item for item in self.found if item.first is not None), None)
         if located:
             head += f" at {located.sentence()}"
-        lines = [head, *self._figures()]
+        lines = [head]
+        if self.unjudged:
+            head = "OK as far as disclosed: " if self.ok else ""
+            lines.append(
+                f"{head}{self.unjudged} findings could not be judged because entries are withheld, "
+                f"first at entry {self.first_unjudged}"
+            )
+        lines += self._figures()
         lines += [f"problem: {item.sentence()}" for item in self.found]
         if self.more_broken_rules:
             lines.append(f"problem: {self.more_broken_rules} more broken rules")

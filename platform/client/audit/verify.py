@@ -67,6 +67,8 @@ def verify_export(
     checkpoints = Checkpoints(task, trust, report, options.since)
     _walk(task, checkpoints, history, options, tick)
     checkpoints.finish()
+    if options.strict:
+        history.finish()
     _check_counts(manifest, report, history)
     report.key = trust.current.vkey
     return report

@@ -14,6 +14,20 @@ from typing import Any, ClassVar, NamedTuple
 PACKAGE = "client.audit.rules"
 
 
+class Excuses:
+    """How many findings fell away because what they miss may be withheld, and at which entry the first one did."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: int | None = None
+
+    def add(self, position: int) -> None:
+        """One more, at this entry."""
+        self.count += 1
+        if self.first is None:
+            self.first = position
+
+
 class Seen(NamedTuple):
     """An event as a rule sees it. `withheld` is the last position before it that is withheld, -1 for none."""
 
@@ -23,10 +37,20 @@ class Seen(NamedTuple):
     outcome: str
     data: dict[str, Any]
     withheld: int
+    excuses: Excuses | None = None
+    """Where an excuse that was made is counted."""
 
     def excused(self, since: int = -1) -> bool:
-        """Whether what is missed may stand in an entry that was withheld after position `since`."""
-        return self.withheld > since
+        """Whether what is missed may stand in an entry that was withheld after position `since`.
+
+        Rules ask this last, once everything else says that something is wrong: an excuse that is given is counted as
+        a finding that could not be judged.
+        """
+        if self.withheld <= since:
+            return False
+        if self.excuses is not None:
+            self.excuses.add(self.position)
+        return True
 
 
 class Rule:

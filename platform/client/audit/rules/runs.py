@@ -22,8 +22,8 @@ class _Run:
     seen: int = -1
     missing: int = 0
     episodes: int = 0
-    by_number: list[int] = field(default_factory=lambda: [0])
-    """How many attempts ended, by their number."""
+    by_number: dict[int, int] = field(default_factory=dict)
+    """How many attempts ended, by their number; a dict, since a number may be any."""
     attempts: set[int] = field(default_factory=set)
     """The first eight bytes of the attempts' ids, while the run executes."""
 
@@ -42,19 +42,20 @@ class Runs(Rule):
         if event.kind == "attempt.ended":
             return self._attempt(event)
         found = self._runs.setdefault(event.subject, _Run())
-        happened, state, excused = event.kind.partition(".")[2], found.state, event.excused(found.seen)
+        happened, state, since = event.kind.partition(".")[2], found.state, found.seen
         found.state, found.seen = happened, event.position
         if happened == "created":
             found.episodes = event.data["episodes"]
             return None
         if happened != "reopened":
             found.attempts.clear()
-        if state not in AFTER[happened] and not excused:
+        if state not in AFTER[happened] and not event.excused(since):
             return f"the run {event.subject} is {happened}, but it is {state or 'not created'}"
         if happened == "ended":
             found.missing = event.data["missing"]
-            return _lost(found, event, excused)
-        if happened == "reopened" and found.missing != event.data["episodes"] and not excused:
+            return _lost(found, event)
+        repeats = happened == "reopened" and found.missing != event.data["episodes"]
+        if repeats and not event.excused(since):
             return f"the run {event.subject} repeats another number of episodes than it missed"
         return None
 
@@ -74,27 +75,25 @@ def _counted(found: _Run, event: Seen, number: int) -> str | None:
     counts = found.by_number
     if number < 1:
         return f"the attempt {event.subject} has the number {number}"
-    while len(counts) <= number:
-        counts.append(0)
-    counts[number] += 1
+    counts[number] = ended = counts.get(number, 0) + 1
     short = int(event.subject[:18].replace("-", ""), 16)
     if short in found.attempts:
         return f"the attempt {event.subject} ends a second time"
     found.attempts.add(short)
-    if number > 1 and counts[number] > counts[number - 1] and not event.excused():
+    if number > 1 and ended > counts.get(number - 1, 0) and not event.excused():
         return (
             f"the attempt {event.subject} has the number {number} before enough have ended with the one below"
         )
-    if number == 1 and found.episodes and counts[1] > found.episodes:
+    if number == 1 and found.episodes and ended > found.episodes:
         return f"the run of the attempt {event.subject} has more first attempts than episodes"
     return None
 
 
-def _lost(found: _Run, event: Seen, excused: bool) -> str | None:
+def _lost(found: _Run, event: Seen) -> str | None:
     """An episode without an attempt that ended is missing."""
-    if excused or event.excused() or not found.episodes:
+    if not found.episodes or not found.by_number:
         return None
-    if found.by_number[1:2] and found.by_number[1] + found.missing < found.episodes:
+    if found.by_number.get(1, 0) + found.missing < found.episodes and not event.excused():
         return f"the run {event.subject} ends with fewer attempts than it has episodes that are not missing"
     return None
 

@@ -43,17 +43,17 @@ class Moves(Rule):
             return None
         before, after = event.data["before"], event.data["after"]
         since = found.seen if found else -1
-        excused = event.excused(since)
         if found is None:
             found = self._submissions[event.subject] = _Submission(state="")
         state, paused_from = found.state, found.paused_from
         found.state, found.seen = after, event.position
         found.paused_from = before if after == "paused" else ""
-        if state != before and not excused:
+        if state != before and not event.excused(since):
             return f"the submission {event.subject} moves from {before}, but it is {state or 'not admitted'}"
         if after not in MOVES.get(before, ()):
             return f"the submission {event.subject} moves from {before} to {after}, which is no legal move"
-        if before == "paused" and after in ("queued", "running") and after != paused_from and not excused:
+        astray = before == "paused" and after in ("queued", "running") and after != paused_from
+        if astray and not event.excused(since):
             return f"the submission {event.subject} was paused from {paused_from} and resumes as {after}"
         return None
 
@@ -76,14 +76,14 @@ class Slots(Rule):
 
     def see(self, event: Seen) -> str | None:
         found = self._slots.setdefault(event.subject, _Slot())
-        state, submission, excused = found.state, found.submission, event.excused(found.seen)
+        state, submission, since = found.state, found.submission, found.seen
         found.state, found.seen = event.kind.partition(".")[2], event.position
         found.submission = event.data["submission"]
         if event.kind == "slot.reserved":
             return self._reserved(found.submission)
         if state in ("refunded", found.state):
             return f"the slot {event.subject} is {found.state} after it was {state}"
-        if not state and not excused:
+        if not state and not event.excused(since):
             return f"the slot {event.subject} is {found.state}, but was never reserved"
         if submission and submission != found.submission:
             return f"the slot {event.subject} belongs to another submission"

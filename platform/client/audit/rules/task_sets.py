@@ -38,10 +38,9 @@ class TaskSets(Rule):
         if not event.kind.startswith("task_set."):
             return self._used(event)
         found = self._sets.setdefault(event.subject, _TaskSet())
-        excused = event.excused(found.seen)
-        found.seen = event.position
+        since, found.seen = found.seen, event.position
         step = {"admitted": _admitted, "frozen": _frozen, "opened": _opened, "closed": _closed}
-        wrong = step[event.kind.partition(".")[2]](found, event, excused)
+        wrong = step[event.kind.partition(".")[2]](found, event, since)
         if label := event.data.get("label"):
             self._labels[label] = found
         return wrong
@@ -49,41 +48,40 @@ class TaskSets(Rule):
     def _used(self, event: Seen) -> str | None:
         label = event.data["task_set"]
         found = self._labels.get(label, _TaskSet())
-        if event.excused(found.seen):
-            return None
+        wrong = None
         if event.kind == "submission.admitted" and not found.opened:
-            return f"a submission is admitted to the task set {label}, which is not open"
-        if not found.frozen:
-            return f"{event.kind} refers to the task set {label}, which is not frozen"
-        return None
+            wrong = f"a submission is admitted to the task set {label}, which is not open"
+        elif not found.frozen:
+            wrong = f"{event.kind} refers to the task set {label}, which is not frozen"
+        return None if wrong is None or event.excused(found.seen) else wrong
 
 
-def _admitted(found: _TaskSet, event: Seen, excused: bool) -> str | None:
+def _admitted(found: _TaskSet, event: Seen, since: int) -> str | None:
     found.admitted = event.data["digest"]
     return f"the task set {event.subject} passes admission after it was frozen" if found.frozen else None
 
 
-def _frozen(found: _TaskSet, event: Seen, excused: bool) -> str | None:
+def _frozen(found: _TaskSet, event: Seen, since: int) -> str | None:
     again, found.frozen = found.frozen, True
     if again:
         return f"the task set {event.subject} is frozen a second time"
     if not _ROOT.fullmatch(event.data["assets_root"]):
         return f"the task set {event.subject} is frozen without a root over what it holds"
-    if found.admitted != event.data["digest"] and not excused:
+    if found.admitted != event.data["digest"] and not event.excused(since):
         return f"the task set {event.subject} is frozen with content that did not pass admission"
     return None
 
 
-def _opened(found: _TaskSet, event: Seen, excused: bool) -> str | None:
+def _opened(found: _TaskSet, event: Seen, since: int) -> str | None:
     again, found.opened = found.opened, True
     if again:
         return f"the task set {event.subject} is opened a second time"
-    if not found.frozen and not excused:
+    if not found.frozen and not event.excused(since):
         return f"the task set {event.subject} is opened before it was frozen"
     found.frozen = True
     return None
 
 
-def _closed(found: _TaskSet, event: Seen, excused: bool) -> str | None:
+def _closed(found: _TaskSet, event: Seen, since: int) -> str | None:
     again, found.closed = found.closed, True
     return f"the task set {event.subject} is closed a second time" if again else None

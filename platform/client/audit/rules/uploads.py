@@ -37,67 +37,66 @@ class Uploads(Rule):
         admitted = event.kind == "submission.admitted"
         name = event.data["upload"] if admitted else event.subject
         found = self._uploads.setdefault(name, _Upload())
-        excused = event.excused(found.seen)
-        found.seen = event.position
+        since, found.seen = found.seen, event.position
         if admitted:
-            return _admitted(found, event, excused)
-        return _STEPS[event.kind](found, event, excused)
+            return _admitted(found, event, since)
+        return _STEPS[event.kind](found, event, since)
 
 
-def _opened(found: _Upload, event: Seen, excused: bool) -> str | None:
+def _opened(found: _Upload, event: Seen, since: int) -> str | None:
     return None
 
 
-def _verifying(found: _Upload, event: Seen, excused: bool) -> str | None:
+def _verifying(found: _Upload, event: Seen, since: int) -> str | None:
     """May begin again where the first check never came to an end."""
     before, found.state = found.state, "verifying"
-    if before not in ("open", "verifying") and not excused:
+    if before not in ("open", "verifying") and not event.excused(since):
         return f"the upload {event.subject} is checked after it was {before}"
     return None
 
 
-def _ended(found: _Upload, event: Seen, excused: bool) -> str | None:
+def _ended(found: _Upload, event: Seen, since: int) -> str | None:
     before, found.state = found.state, event.outcome
     found.sha256 = event.data.get("sha256", "")
     if event.outcome != "complete" and event.outcome not in FAILED:
         return f"the upload {event.subject} ends in no known way: {event.outcome}"
     if before in FAILED or before == "used" or (before == "complete" and event.outcome == "complete"):
         return f"the upload {event.subject} ends after it was {before}"
-    if event.outcome == "complete" and before == "open" and not excused:
+    if event.outcome == "complete" and before == "open" and not event.excused(since):
         return f"the upload {event.subject} is complete without having been checked"
     return None
 
 
-def _used(found: _Upload, event: Seen, excused: bool) -> str | None:
+def _used(found: _Upload, event: Seen, since: int) -> str | None:
     before, found.state = found.state, "used"
     found.submission = event.data["submission"]
     if before == "used":
         return f"the upload {event.subject} is used a second time"
-    if before != "complete" and not excused:
+    if before != "complete" and not event.excused(since):
         return f"the upload {event.subject} is used, but it is {before}"
     return None
 
 
-def _removed(found: _Upload, event: Seen, excused: bool) -> str | None:
+def _removed(found: _Upload, event: Seen, since: int) -> str | None:
     again, found.removed = found.removed, True
     return f"the upload {event.subject} is removed a second time" if again else None
 
 
-def _admitted(found: _Upload, event: Seen, excused: bool) -> str | None:
+def _admitted(found: _Upload, event: Seen, since: int) -> str | None:
     before, found.state = found.state, "used"
     if before == "used" and found.submission not in ("", event.subject):
         return f"the submission {event.subject} is admitted with an upload that another one used"
     found.submission = event.subject
-    if excused:
-        return None
     if before != "used":
+        if event.excused(since):
+            return None
         return f"the submission {event.subject} is admitted with an upload that it did not use"
     if found.sha256 != event.data["package_digest"] and not event.excused():
         return f"the submission {event.subject} has another package than its upload"
     return None
 
 
-_STEPS: dict[str, Callable[[_Upload, Seen, bool], str | None]] = {
+_STEPS: dict[str, Callable[[_Upload, Seen, int], str | None]] = {
     "upload.opened": _opened,
     "upload.verifying": _verifying,
     "upload.ended": _ended,
