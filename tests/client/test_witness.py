@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -170,6 +171,67 @@ def test_a_log_that_does_not_answer(tmp_path, log_signer, capsys):
     ]
     assert main(command) == 2
     assert "cannot be asked" in capsys.readouterr().err
+
+
+def line(name, data):
+    return f"— {name} {base64.b64encode(data).decode()}\n"
+
+
+def test_lines_of_strangers_are_not_remembered(witness, site, entries, tmp_path, log_signer):
+    """A note full of them could not take one more line, and could not be read again."""
+    verifier = Verifier.parse(witness()[1].splitlines()[0].rpartition(" ")[2])
+    site.grow(entries[:500])
+    good = site.note
+    site.note += "".join(line(f"other{number}", b"\0\0\0\1" + b"x" * 64) for number in range(127))
+    assert witness()[0] == 0
+    assert remembered(tmp_path).startswith(good)
+    note = parse_note(remembered(tmp_path))
+    assert {row.name for row in note.signatures} == {log_signer.name, "witness.example"}
+    assert len(note.verified([verifier, log_signer.verifier])) == 2
+    site.grow(entries[:600])
+    assert witness("--post")[0] == 0
+
+
+def test_a_line_forged_in_its_own_name_is_refused(witness, site, entries, tmp_path):
+    verifier = Verifier.parse(witness()[1].splitlines()[0].rpartition(" ")[2])
+    before = remembered(tmp_path)
+    site.grow(entries[:600])
+    site.note += line("witness.example", verifier.key_id + bytes(72))
+    code, out = witness("--post")
+    assert (code, out.startswith("REFUSED: ")) == (1, True)
+    assert (remembered(tmp_path), site.posted) == (before, [])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"garbage\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 302 x\r\nLocation: http://[::1\r\n\r\n",
+    ],
+)
+def test_a_site_that_speaks_no_http(answer, tmp_path, log_signer, capsys):
+    def serve():
+        connection, _ = listening.accept()
+        connection.recv(65536)
+        connection.sendall(answer)
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        command = ["witness", "--url", url, "--key", log_signer.vkey, "--state", str(tmp_path / "s")]
+        assert main(command) == 2
+        thread.join()
+    assert "cannot be asked" in capsys.readouterr().err
+
+
+def test_a_checkpoint_by_hand_that_is_no_text(tmp_path, log_signer, capsys):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    command = ["witness", "--key", log_signer.vkey, "--state", str(tmp_path / "s"), "--checkpoint"]
+    assert main([*command, str(tmp_path / "binary")]) == 2
+    assert "is no text" in capsys.readouterr().err
 
 
 def test_by_hand_with_and_without_a_proof(site, entries, tmp_path, log_signer, capsys):

@@ -18,7 +18,7 @@ from pathlib import Path
 from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid, open_checkpoint
 from audit.merkle.note import NoteInvalid, Verifier
 from client.audit import prove, receipt, single, source, verify, witness
-from client.audit.report import Report, WrongQuestion
+from client.audit.report import Report, WrongQuestion, shown
 from client.audit.trust import parse_keys
 
 FINE, BROKEN, WRONG = 0, 1, 2
@@ -36,9 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = _parser().parse_args(arguments)
         return int(given.run(given))
     except WrongQuestion as error:
-        print(f"lgbench-audit: {error}", file=sys.stderr)
+        print(shown(f"lgbench-audit: {error}"), file=sys.stderr)
     except OSError as error:
-        print(f"lgbench-audit: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        print(shown(f"lgbench-audit: {error.strerror or error}: {error.filename or ''}"), file=sys.stderr)
     except KeyboardInterrupt:
         print("lgbench-audit: stopped", file=sys.stderr)
     return WRONG
@@ -113,7 +113,7 @@ def _verify(given: argparse.Namespace) -> int:
     with _uncollected():
         report = _report(given, read_keys(given.key))
     if given.json:
-        print(json.dumps(report.as_dict(), ensure_ascii=False))
+        print(json.dumps(report.as_dict()))
     else:
         print("\n".join(report.lines()))
     return FINE if report.ok else BROKEN

@@ -10,6 +10,13 @@ MOST_PROBLEMS = 50
 MOST_NOTICES = 20
 
 
+def shown(text: str) -> str:
+    """One line for a terminal: what is no printable character stands escaped, since files and logs are others'."""
+    return "".join(
+        mark if mark.isprintable() else mark.encode("unicode_escape").decode("ascii") for mark in text
+    )
+
+
 class WrongQuestion(Exception):
     """The question cannot be answered: bad arguments, or a file that cannot be read or is something else (exit 2)."""
 
@@ -118,7 +125,7 @@ class Report:
         lines += [f"notice: {item.sentence()}" for item in self.notices]
         if self.more_notices:
             lines.append(f"notice: {self.more_notices} more")
-        return lines
+        return [shown(line) for line in lines]
 
     def _figures(self) -> list[str]:
         if self.mode == "receipt":

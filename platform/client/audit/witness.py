@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import http.client
 import os
 import re
 import sys
@@ -22,20 +23,24 @@ from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid, open_checkpoi
 from audit.merkle.note import (
     Cosigner,
     NoteInvalid,
+    Signature,
     Verifier,
-    add_signature,
     generate_key,
     load_key,
     parse_note,
     save_key,
 )
 from audit.merkle.tree import ProofInvalid, verify_consistency
-from client.audit.report import WrongQuestion
+from client.audit.report import WrongQuestion, shown
 
 FINE, BROKEN, WRONG = 0, 1, 2
 PATIENCE = 30
 """Seconds to wait for an answer."""
 LONGEST = 64 * 1024
+LARGEST_FILE = 2 * LONGEST
+"""Bytes of a checkpoint with the proof before it."""
+MOST_LINES = 8
+"""Lines of the log's keys that are remembered; a change of keys needs two."""
 _REQUEST = re.compile(r"old (0|[1-9][0-9]{0,18})\n")
 
 ProofOf = Callable[[int, int], list[bytes]]
@@ -81,10 +86,10 @@ class State:
 
     def last(self) -> Checkpoint | None:
         """The last checkpoint that this witness cosigned. Raises WrongQuestion where the file was damaged."""
-        note = self.note()
         try:
+            note = self.note()
             return Checkpoint.parse(parse_note(note).body) if note else None
-        except (NoteInvalid, CheckpointInvalid) as error:
+        except (NoteInvalid, CheckpointInvalid, UnicodeDecodeError) as error:
             raise WrongQuestion(f"--state: the remembered checkpoint is damaged: {error}") from error
 
     def note(self) -> str | None:
@@ -92,22 +97,41 @@ class State:
         return self._last.read_text(encoding="utf-8") if self._last.exists() else None
 
     def cosign(self, text: str) -> str:
-        """Cosign and remember; on disk before it is returned."""
+        """Cosign and remember; on disk before it is returned.
+
+        Of the lines under the note only the log's own are kept: others could fill it until it can be read no more.
+        """
+        note = parse_note(text)
+        rows = dict.fromkeys(row for row in note.signatures if any(_made_by(row, key) for key in self.keys))
         # The witness runs elsewhere, under its own clock; a cosignature states when it was made.
-        signed = add_signature(text, Cosigner(self.name, self._key, int(time.time())))
+        signer = Cosigner(self.name, self._key, int(time.time()))
+        signed = f"{note.body}\n{''.join(map(_written, list(rows)[:MOST_LINES]))}{signer.line(note.body)}"
         _replace(self._last, signed)
         return signed
 
     def has_signed(self, text: str) -> bool:
-        """Whether a checkpoint carries this witness's signature already."""
+        """Whether a checkpoint carries this witness's signature already. Raises Refused where it is forged."""
         own = Cosigner(self.name, self._key, 0).verifier
-        return bool(parse_note(text).verified([own]))
+        try:
+            return bool(parse_note(text).verified([own]))
+        except NoteInvalid as error:
+            raise Refused(f"the checkpoint carries a line in this witness's name: {error}") from error
 
     def keep_evidence(self, text: str) -> Path:
         """Store what was refused, under its hash."""
         path = self._folder / f"refused-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         path.write_text(text, encoding="utf-8")
         return path
+
+
+def _made_by(row: Signature, key: Verifier) -> bool:
+    """Whether the line claims to be of this key."""
+    return (row.name, row.key_id) == (key.name, key.key_id)
+
+
+def _written(row: Signature) -> str:
+    """The line as it stood in the note."""
+    return f"— {row.name} {base64.b64encode(row.key_id + row.data).decode('ascii')}\n"
 
 
 def _replace(path: Path, text: str) -> None:
@@ -128,6 +152,7 @@ def consider(state: State, text: str, proof_of: ProofOf) -> tuple[Checkpoint, st
         found = open_checkpoint(text, state.keys)
     except (NoteInvalid, CheckpointInvalid) as error:
         raise Refused(f"the checkpoint is not the log's: {error}") from error
+    state.has_signed(text)
     last = state.last()
     if last is not None:
         _require_extension(last, found, proof_of)
@@ -162,7 +187,7 @@ def watch(state: State, base: str, *, every: int | None, post: bool) -> int:
         try:
             code = _look(state, base, post=post)
         except Unreachable as error:
-            print(f"the log cannot be asked: {error}", file=sys.stderr, flush=True)
+            print(shown(f"the log cannot be asked: {error}"), file=sys.stderr, flush=True)
             code = WRONG
         if every is None or code == BROKEN:
             return code
@@ -189,9 +214,9 @@ def _judge(state: State, text: str, proof_of: ProofOf, carried: Sequence[str] = 
         found, note = consider(state, text, proof_of)
     except Refused as error:
         path = state.keep_evidence("".join([text, *carried]))
-        print(f"REFUSED: {error}; kept as {path}", flush=True)
+        print(shown(f"REFUSED: {error}; kept as {path}"), flush=True)
         return BROKEN, None
-    print(f"cosigned: {found.origin}, {found.size} entries", flush=True)
+    print(shown(f"cosigned: {found.origin}, {found.size} entries"), flush=True)
     return FINE, note
 
 
@@ -199,7 +224,7 @@ def by_hand(state: State, paths: Sequence[Path]) -> int:
     """Cosign checkpoints from files, in order: bare ones, or with the proof before them (C2SP tlog-witness request:
     `old SIZE`, one hash a line, an empty line, the checkpoint)."""
     for path in paths:
-        text = path.read_text(encoding="utf-8")
+        text = _read(path)
         match = _REQUEST.match(text)
         head, _, checkpoint = text[match.end() :].partition("\n\n") if match else ("", "", text)
         if match and text[match.end() :].startswith("\n"):
@@ -209,6 +234,15 @@ def by_hand(state: State, paths: Sequence[Path]) -> int:
             return code
         print(note, end="", flush=True)
     return FINE
+
+
+def _read(path: Path) -> str:
+    """The text of a file. Raises WrongQuestion."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise WrongQuestion(f"--checkpoint: {path} is no text") from error
 
 
 def _hashes(text: str) -> list[bytes]:
@@ -228,5 +262,5 @@ def _request(url: str, body: str | None = None) -> str:
             return str(answer.read(LONGEST).decode())
     except urllib.error.HTTPError as error:
         raise Unreachable(f"{url} answers {error.code}") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, http.client.HTTPException, ValueError) as error:
         raise Unreachable(f"{url}: {error}") from error
