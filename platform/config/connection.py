@@ -106,7 +106,14 @@ def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
         "CONN_MAX_AGE": max_age,
         "CONN_HEALTH_CHECKS": True,
         "ATOMIC_REQUESTS": False,
-        "OPTIONS": {"connect_timeout": 5, "application_name": "lingee", **options},
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "application_name": "lingee",
+            # Only claims are prepared; they go by keys whatever their values, so one plan will do.
+            "prepare_threshold": 5,
+            "options": "-c plan_cache_mode=force_generic_plan",
+            **options,
+        },
     }
 
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
@@ -107,15 +108,16 @@ def claim_execution(worker: str, kernel: str = "") -> ExecutionClaim | None:
     """
     for _ in range(LOOKS):
         now = clock.now()
-        row = _last(
-            statements.CLAIM_EXECUTION,
-            space=LOCK_SPACE,
-            worker=worker,
-            kernel=kernel,
-            now=now,
-            until=now + lease(),
-            attempt=opaque_id(),
-        )
+        with transaction.atomic():
+            _one(statements.ONE_KERNEL, space=LOCK_SPACE, kernel=kernel)
+            row = _one(
+                statements.CLAIM_EXECUTION,
+                worker=worker,
+                kernel=kernel,
+                now=now,
+                until=now + lease(),
+                attempt=opaque_id(),
+            )
         if row is None:
             return None
         waits, *claimed = row
@@ -130,7 +132,7 @@ def claim_grading(worker: str) -> GradingClaim | None:
     """Take the next executed episode for grading, fairly across runs; None where nothing is to be had."""
     for _ in range(LOOKS):
         now = clock.now()
-        row = _last(statements.CLAIM_GRADING, worker=worker, now=now, until=now + lease())
+        row = _one(statements.CLAIM_GRADING, worker=worker, now=now, until=now + lease())
         if row is None:
             return None
         if row[0] is not None:
@@ -138,13 +140,11 @@ def claim_grading(worker: str) -> GradingClaim | None:
     return None
 
 
-def _last(sql: str, **parameters: Any) -> tuple[Any, ...] | None:
-    """The first row of the last statement's answer."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        while cursor.nextset():
-            pass
-        row: tuple[Any, ...] | None = cursor.fetchone()
+def _one(sql: str, **parameters: Any) -> tuple[Any, ...] | None:
+    """The first row of a statement that is prepared once a connection; Django's own cursors send the text each time."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        row: tuple[Any, ...] | None = cursor.execute(sql, parameters, prepare=True).fetchone()
         return row
 
 
@@ -177,7 +177,7 @@ def state_after_fault(attempts: int) -> str:
 
 def _end_attempt(claim: Claim, state: str, finish: Finish, *, by: Actor, step: int = 0) -> bool:
     """Write attempt, episode and event; `step` is added to the fence. False where the claim was lost."""
-    ended = _last(
+    ended = _one(
         statements.END_ATTEMPT,
         episode=claim.episode_id,
         fence=claim.fence,

@@ -1,13 +1,16 @@
 """The statements by which episodes are claimed and attempts end.
 
-They run once or twice an episode, on which the platform may spend 30 ms of processor time all in all; as separate
-queries they took a third of that. Each is one round trip and, by itself, one transaction.
+They run once an episode, on which the platform may spend 30 ms of processor time all in all; as separate queries they
+took a third of that. They are prepared once a connection. `(SELECT true … LIMIT 1)` stands for EXISTS, which a
+planner would turn into a join with all ready episodes.
 """
 
 from __future__ import annotations
 
+ONE_KERNEL = "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s))"
+"""Makes one kernel's claims one after the other; a claim after it, in the same transaction, sees what those did."""
+
 CLAIM_EXECUTION = """
-SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s));
 WITH busy AS (
   SELECT run_id, count(*) AS leased FROM evaluation_episode WHERE state = 'leased' GROUP BY run_id),
 turn AS MATERIALIZED (
@@ -19,7 +22,8 @@ turn AS MATERIALIZED (
   JOIN evaluation_runshare s ON s.run_id = r.id
   LEFT JOIN busy ON busy.run_id = r.id
   WHERE r.state = 'executing'
-    AND EXISTS (SELECT FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready')
+    AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready'
+         ORDER BY e.attempts, e.position LIMIT 1)
   ORDER BY coalesce(busy.leased, 0), s.served_at NULLS FIRST, r.priority DESC, r.created_at LIMIT 1),
 picked AS (
   SELECT id FROM evaluation_episode
@@ -50,8 +54,7 @@ FROM turn LEFT JOIN (taken CROSS JOIN tried JOIN benchmark_taskrevision task ON 
 """A row per look: whether the run in turn must wait for the kernel, then the claim. Its columns are null where
 others hold each ready episode of that run just now. No row where no run has a ready episode.
 
-The first statement makes one kernel's claims one after the other; the second sees what those before it did. Which
-run was served matters only where several have work: it is not noted for one alone.
+Which run was served matters only where several have work: it is not noted for one alone.
 """
 
 CLAIM_GRADING = """
@@ -63,7 +66,7 @@ turn AS MATERIALIZED (
   JOIN evaluation_runshare s ON s.run_id = r.id
   LEFT JOIN busy ON busy.run_id = r.id
   WHERE r.state IN ('executing', 'grading')
-    AND EXISTS (SELECT FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed')
+    AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed' LIMIT 1)
   ORDER BY coalesce(busy.grading, 0), s.graded_at NULLS FIRST, r.created_at LIMIT 1),
 picked AS (
   SELECT id FROM evaluation_episode

@@ -26,6 +26,10 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 
+#: Ticks that a run or a person waits for; the others come every `UNHURRIED` seconds where these are hurried.
+AWAITED = frozenset({"sweep", "submissions", "exports", "tick"})
+UNHURRIED = 30.0
+
 #: Seconds a request may lose to a broker that does not answer, for connecting and for sending each.
 BROKER_PATIENCE = 0.8
 
@@ -47,11 +51,14 @@ def beat_schedule(ticks: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
 
 
 def ticks_from_environment() -> dict[str, dict[str, Any]]:
-    """LINGEE_TICKS with LINGEE_TICK_SECONDS, where set, in place of every period."""
+    """LINGEE_TICKS with LINGEE_TICK_SECONDS, where set, in place of every period that somebody waits for."""
     seconds = os.environ.get("LINGEE_TICK_SECONDS")
     if not seconds:
         return LINGEE_TICKS
-    return {name: {**tick, "seconds": float(seconds)} for name, tick in LINGEE_TICKS.items()}
+    return {
+        name: {**tick, "seconds": float(seconds) if name in AWAITED else min(tick["seconds"], UNHURRIED)}
+        for name, tick in LINGEE_TICKS.items()
+    }
 
 
 def broker_settings(redis_url: str, state_dir: Path) -> dict[str, Any]:
