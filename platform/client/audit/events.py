@@ -16,6 +16,9 @@ FIELDS = ["actor", "data", "kind", "nonce", "outcome", "schema", "subject", "tim
 SCHEMA = "event/1"
 ACTOR_KINDS = frozenset({"person", "token", "worker", "system"})
 CHANNELS = frozenset({"web", "api", "system", "command"})
+MOST_NESTED = 32
+"""Lists and objects within each other, the event itself included; no kind needs five."""
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _SUBJECT = ["id", "type"]
 _ACTORS = (["channel", "id", "kind"], ["channel", "id", "kind", "organisation"])
 _NONCE = re.compile(r"[0-9a-f]{32}")
@@ -46,6 +49,8 @@ _decode = _decoder.decode
 _scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
+_DEEP = "[[[["
+"""Facts that read alike in Python and in JSON can only be deep in this way."""
 _TEXT = r'[^"\\\x00-\x1f]*'
 _HEAD = re.compile(
     rf'\{{"actor":\{{"channel":"(?:{"|".join(sorted(CHANNELS))})","id":"{_TEXT}",'
@@ -72,10 +77,12 @@ def _read_quickly(entry: bytes) -> Read | None:
         if head is None or tail is None or len(text) > MAXIMUM_BYTES:
             return None
         facts = text[head.end() : split]
+        if _DEEP in facts:
+            return None
         data, end = _scan(facts, 0)
+        if end != len(facts) or type(data) is not dict or _plain(data) != facts:
+            return None
     except (ValueError, StopIteration, RecursionError):
-        return None
-    if end != len(facts) or type(data) is not dict or _plain(data) != facts:
         return None
     kind, outcome, subject, at = tail.groups()
     return Read(kind, subject, outcome, data, _minute(at[:16]) + int(at[17:19] + at[20:26]))
@@ -98,12 +105,12 @@ def _read_thoroughly(entry: bytes) -> Read:
     if list(body) != FIELDS or body["schema"] != SCHEMA:
         raise Malformed(f"it is not of schema {SCHEMA}")
     actor, subject, kind, at = body["actor"], body["subject"], body["kind"], body["time"]
-    if type(actor) is not dict or list(actor) not in _ACTORS or type(actor["id"]) is not str:
-        raise Malformed("its actor has other fields than it should")
+    if type(actor) is not dict or list(actor) not in _ACTORS or not _texts(actor):
+        raise Malformed("its actor has other fields than it should, or one that is no text")
     if actor["kind"] not in ACTOR_KINDS or actor["channel"] not in CHANNELS:
         raise Malformed("its actor is of no known kind or channel")
-    if type(subject) is not dict or list(subject) != _SUBJECT or type(subject["id"]) is not str:
-        raise Malformed("its subject has other fields than it should")
+    if type(subject) is not dict or list(subject) != _SUBJECT or not _texts(subject):
+        raise Malformed("its subject has other fields than it should, or one that is no text")
     if type(kind) is not str or not _known_form(kind):
         raise Malformed("its kind is no name")
     if type(body["nonce"]) is not str or not _NONCE.fullmatch(body["nonce"]):
@@ -117,12 +124,30 @@ def _read_thoroughly(entry: bytes) -> Read:
     )
 
 
+def _texts(fields: dict[str, Any]) -> bool:
+    return all(type(value) is str for value in fields.values())
+
+
+def _nested(text: str) -> int:
+    """How deep lists and objects lie in each other in a JSON text."""
+    depth = deepest = 0
+    for mark in _BRACKETS.findall(text):
+        if mark in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in "]}":
+            depth -= 1
+    return deepest
+
+
 def _parse(entry: bytes) -> dict[str, Any]:
     """The object of which these are the canonical bytes."""
     if len(entry) > MAXIMUM_BYTES:
         raise Malformed(f"it has {len(entry)} bytes, at most {MAXIMUM_BYTES} are allowed")
     try:
         text = entry.decode()
+        if text.count("[") + text.count("{") > MOST_NESTED and _nested(text) > MOST_NESTED:
+            raise Malformed(f"it is nested more than {MOST_NESTED} deep")
         body = _decode(text)
         again = _encode(body)
     except Malformed:
