@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from audit.merkle.checkpoint import CheckpointInvalid
+from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid
 from audit.merkle.note import NoteInvalid, Verifier
 from audit.merkle.proof import Proof, verify
 from audit.merkle.tree import ProofInvalid
@@ -23,7 +23,7 @@ def parse_receipt(data: bytes) -> dict[str, Any]:
     """Raises WrongQuestion where this is no receipt."""
     try:
         body = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WrongQuestion("the file is neither an export nor a receipt") from error
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         raise WrongQuestion(f"the file is no receipt of schema {SCHEMA}")
@@ -43,20 +43,34 @@ def verify_receipt(body: dict[str, Any], keys: Sequence[Verifier]) -> Report:
     report = Report(subject, "receipt", keys[0].name, key=", ".join(key.vkey for key in keys))
     if "admission" not in body:
         report.add(None, None, "the receipt holds no proof of admission")
-    places = {}
+    places: dict[str, tuple[int, Checkpoint]] = {}
     for part, kind in PARTS.items():
-        if part in body:
-            places[part] = _verify_part(report, body[part], (part, kind, body["submission"]), keys)
-    admission, release = places.get("admission"), places.get("release")
-    if admission is not None and release is not None and release <= admission:
-        report.add(release, release, "the release stands before the admission")
+        if part not in body:
+            report.proved.append(f"{part}: not in this file")
+            continue
+        proved = _verify_part(report, body[part], (part, kind, body["submission"]), keys)
+        report.proved.append(f"{part}: entry {proved[0]}" if proved else f"{part}: not proved")
+        if proved:
+            places[part] = proved
+    if len(places) == len(PARTS):
+        _compare(report, places["admission"], places["release"])
     return report
+
+
+def _compare(report: Report, admission: tuple[int, Checkpoint], release: tuple[int, Checkpoint]) -> None:
+    """The order of the two events, and one log behind the two checkpoints as far as the file can show it."""
+    (admitted, first), (released, second) = admission, release
+    if released <= admitted:
+        report.add(released, released, "the release stands before the admission")
+    if first.size == second.size and first.root != second.root:
+        what = f"two roots were signed at {first.size} entries: the log was forked"
+        report.add(min(admitted, released), first.size - 1, what)
 
 
 def _verify_part(
     report: Report, text: str, expected: tuple[str, str, str], keys: Sequence[Verifier]
-) -> int | None:
-    """The position that was proved."""
+) -> tuple[int, Checkpoint] | None:
+    """The position that was proved, and the checkpoint; None where nothing was."""
     part, kind, submission = expected
     try:
         proof = Proof.parse(text)
@@ -73,10 +87,11 @@ def _verify_part(
         return None
     if wrong := _another(entry, kind, submission):
         report.add(proof.index, proof.index, f"{part}: {wrong}")
+        return None
     report.checkpoints += 1
     if found.size > report.size:
         report.size, report.root = found.size, base64.b64encode(found.root).decode("ascii")
-    return proof.index
+    return proof.index, found
 
 
 def _another(entry: Read, kind: str, submission: str) -> str | None:

@@ -62,6 +62,8 @@ class Report:
     unjudged: int = 0
     """Findings that fell away because what they miss may stand in a withheld entry."""
     first_unjudged: int | None = None
+    proved: list[str] = field(default_factory=list)
+    """What the proofs of a receipt, or a single proof, show: one line each."""
 
     @property
     def ok(self) -> bool:
@@ -128,8 +130,9 @@ class Report:
         return [shown(line) for line in lines]
 
     def _figures(self) -> list[str]:
-        if self.mode == "receipt":
-            return [f"{self.subject}, log {self.origin}, tree of {self.size} entries"]
+        if self.mode in ("receipt", "proof"):
+            lines = [f"{self.subject}, log {self.origin}, tree of {self.size} entries", *self.proved]
+            return lines if self.mode == "receipt" else [*lines, f"root {self.root}", f"key {self.key}"]
         counts = f"{self.size} entries, {self.disclosed} disclosed, {self.withheld} withheld"
         return [
             f"log {self.origin}: {counts}, {self.checkpoints} checkpoints; checked: {self.mode}",

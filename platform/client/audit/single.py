@@ -8,6 +8,7 @@ from audit.merkle.checkpoint import CheckpointInvalid
 from audit.merkle.note import NoteInvalid, Verifier
 from audit.merkle.proof import HEADER, Proof, verify
 from audit.merkle.tree import ProofInvalid
+from client.audit.events import Malformed, read_entry
 from client.audit.report import Report
 
 LARGEST = 1 << 20
@@ -36,4 +37,14 @@ def verify_proof(text: str, key: Verifier) -> Report:
         return report
     report.checkpoints, report.size = 1, found.size
     report.root = base64.b64encode(found.root).decode("ascii")
+    report.proved.append(f"entry {proof.index}: {_named(proof.extra)}")
     return report
+
+
+def _named(entry: bytes) -> str:
+    """Kind and subject of the entry, as far as it is an event."""
+    try:
+        event = read_entry(entry)
+    except Malformed as error:
+        return f"it is in the log, but no event: {error}"
+    return f"{event.kind}, subject {event.subject}"
