@@ -14,7 +14,15 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from accounts import events, names
-from accounts.models import ApiToken, Lineage, Membership, Organisation, PersonKey, User
+from accounts.models import (
+    ApiToken,
+    AuditOrganisation,
+    Lineage,
+    Membership,
+    Organisation,
+    PersonKey,
+    User,
+)
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -141,10 +149,16 @@ def add_member(organisation: Organisation, user: User, role: str, *, by: Actor) 
     return membership
 
 
+class AuditsOthers(ValueError):
+    """An organisation that audits submits nothing itself."""
+
+
 def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
-    """Staff confirm who this is; only then can it submit."""
+    """Staff confirm who this is; only then can it submit. Raises AuditsOthers for an audit organisation."""
     with transaction.atomic():
         locked = Organisation.objects.select_for_update().get(pk=organisation.pk)
+        if AuditOrganisation.objects.filter(organisation=locked).exists():
+            raise AuditsOthers(str(locked.id))
         locked.state = Organisation.State.VERIFIED
         locked.verified_at = clock.now()
         locked.save(update_fields=["state", "verified_at"])

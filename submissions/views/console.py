@@ -9,14 +9,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services as accounts
 from accounts.access import staff_page
-from accounts.models import Organisation
 from accounts.queries import waiting_for_review
 from accounts.views import signed_in
 from config import clock
@@ -56,7 +55,9 @@ def organisations(request: HttpRequest) -> HttpResponse:
 @staff_page
 def verify(request: HttpRequest, organisation: UUID) -> HttpResponse:
     """A page of its own that says what verifying does, and does it."""
-    found = get_object_or_404(Organisation, id=organisation, state=Organisation.State.UNDER_REVIEW)
+    found = next((row for row in waiting_for_review() if row.id == organisation), None)
+    if found is None:
+        raise Http404
     if request.method == "POST":
         accounts.verify_organisation(found, by=accounts.actor_for(signed_in(request), channel="web"))
         messages.success(request, _("%(name)s is verified and can submit.") % {"name": found.name})

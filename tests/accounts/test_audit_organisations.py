@@ -1,0 +1,23 @@
+"""Who audits does not compete: an audit organisation is never verified as one that submits."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts import queries, services
+from accounts.auditors import mark_audit_organisation
+from accounts.models import Organisation
+from tests.submissions import world
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_audit_organisation_is_not_among_those_to_verify_and_cannot_be() -> None:
+    organisation = services.create_organisation("Auditors", owner=world.person(), by=world.BY)
+    assert organisation in queries.waiting_for_review()
+    mark_audit_organisation(organisation, by=world.BY)
+    assert organisation not in queries.waiting_for_review()
+    with pytest.raises(services.AuditsOthers):
+        services.verify_organisation(organisation, by=world.BY)
+    organisation.refresh_from_db()
+    assert organisation.state == Organisation.State.UNDER_REVIEW
