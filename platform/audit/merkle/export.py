@@ -21,6 +21,7 @@ from audit.merkle.tree import HASH_BYTES, Frontier, leaf_hash
 
 SCHEMA = "lingee-log-export/1"
 MANIFEST, KEYS, CHECKPOINTS, TABLE = "manifest.json", "keys.txt", "checkpoints.txt", "events.csv"
+MOST_ENTRIES = 1 << 62
 MAXIMUM_NOTE = 64 * 1024
 _FRAME = re.compile(rb"=== ([1-9][0-9]{0,5})\n")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -59,7 +60,7 @@ class Manifest:
         """Raises ExportInvalid."""
         try:
             body = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ExportInvalid("the manifest is no JSON") from error
         if not isinstance(body, dict) or body.pop("schema", None) != SCHEMA:
             raise ExportInvalid(f"the manifest is not of schema {SCHEMA}")
@@ -76,6 +77,8 @@ class Manifest:
             raise ExportInvalid("a field of the manifest is of the wrong type")
         if any(type(name) is not str or not _DIGEST.fullmatch(str(digest)) for name, digest in files.items()):
             raise ExportInvalid("the manifest gives a file no SHA-256")
+        if not 0 <= body["size"] < MOST_ENTRIES:
+            raise ExportInvalid("the manifest gives a size that no log has")
         return cls(**body)
 
 

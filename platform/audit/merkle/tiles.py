@@ -20,6 +20,8 @@ TILE_BYTES = WIDTH * HASH_BYTES
 LENGTH_BYTES = 2
 MAXIMUM_ENTRY = 0xFFFF
 MAXIMUM_LEVEL = 63
+MAXIMUM_PATH = 128
+"""Characters of a tile's path; more name a number that no tree reaches."""
 
 _PATH = re.compile(r"(?:tile/(0|[1-9][0-9]?)|(entries))/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?")
 
@@ -60,7 +62,7 @@ def entries_path(number: int, width: int = WIDTH) -> str:
 
 def parse_path(path: str) -> TilePath:
     """The tile or bundle that a path names. Raises TileInvalid where it is not exactly as the writers make it."""
-    match = _PATH.fullmatch(path)
+    match = _PATH.fullmatch(path) if len(path) <= MAXIMUM_PATH else None
     if match is None:
         raise TileInvalid(f"{path[:80]!r} names no tile")
     number = int(match[3].replace("x", "").replace("/", ""))

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid, open_checkpoint
-from audit.merkle.note import NoteInvalid, Verifier
+from audit.merkle.note import MAXIMUM_BYTES, NoteInvalid, Verifier
 from client.audit import prove, receipt, single, source, verify, witness
 from client.audit.report import Report, WrongQuestion, shown
 from client.audit.trust import parse_keys
@@ -98,7 +98,7 @@ def read_keys(text: str) -> list[Verifier]:
         if "+" in text and not Path(text).exists():
             return [Verifier.parse(text)]
         return parse_keys(Path(text).read_text(encoding="utf-8"))
-    except (NoteInvalid, OSError, UnicodeDecodeError) as error:
+    except (NoteInvalid, OSError, UnicodeError) as error:
         raise WrongQuestion(f"--key: neither a verifier key nor a file of one: {error}") from error
 
 
@@ -136,13 +136,12 @@ def _report(given: argparse.Namespace, keys: list[Verifier]) -> Report:
     if path.is_file() and _begins_like_json(path):
         if given.since is not None:
             raise WrongQuestion("--since is a question about exports; a receipt holds one checkpoint")
-        return receipt.verify_receipt(receipt.parse_receipt(path.read_bytes()), keys)
+        return receipt.verify_receipt(receipt.parse_receipt(_beginning(path, LARGEST_RECEIPT)), keys)
     if path.is_file() and single.is_proof(_beginning(path)):
         if given.since is not None:
             raise WrongQuestion("--since is a question about exports; a proof holds one checkpoint")
-        return single.verify_proof(
-            path.read_bytes()[: single.LARGEST].decode("utf-8", "replace"), _only(keys)
-        )
+        text = _beginning(path, single.LARGEST).decode("utf-8", "replace")
+        return single.verify_proof(text, _only(keys))
     if not path.exists():
         raise WrongQuestion(f"there is no {path}")
     key = _only(keys)
@@ -156,15 +155,15 @@ def _begins_like_json(path: Path) -> bool:
         return file.read(64).lstrip()[:1] == b"{" and path.stat().st_size <= LARGEST_RECEIPT
 
 
-def _beginning(path: Path) -> bytes:
+def _beginning(path: Path, most: int = 64) -> bytes:
     with path.open("rb") as file:
-        return file.read(64)
+        return file.read(most)
 
 
 def _since(path: Path, keys: Sequence[Verifier]) -> Checkpoint:
     """The saved checkpoint, which any key of the log may have signed. Raises WrongQuestion."""
     try:
-        return open_checkpoint(path.read_text(encoding="utf-8"), keys)
+        return open_checkpoint(_beginning(path, MAXIMUM_BYTES + 1).decode(), keys)
     except (NoteInvalid, CheckpointInvalid, OSError, UnicodeDecodeError) as error:
         raise WrongQuestion(f"--since: {path} is no checkpoint of this log: {error}") from error
 

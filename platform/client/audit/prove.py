@@ -55,7 +55,7 @@ class Prover:
         try:
             path = inclusion_proof(index, self.size, self._tiles.subtree)
             return Proof(index, tuple(path), self._note, self._entry(index))
-        except (Missing, TileInvalid) as error:
+        except (Missing, TileInvalid, IndexError) as error:
             raise WrongQuestion(f"the export lacks a part that the proof needs: {error}") from error
 
     def _entry(self, index: int) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from audit.merkle.tree import ProofInvalid
 from client.audit.events import Malformed, Read, read_entry
 from client.audit.report import Report, WrongQuestion
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 SCHEMA = "lingee-receipt/1"
 PARTS = {"admission": "submission.admitted", "release": "result.released"}
 """Part of the receipt, and the kind of event that its proof must show."""
@@ -29,6 +31,8 @@ def parse_receipt(data: bytes) -> dict[str, Any]:
         raise WrongQuestion(f"the file is no receipt of schema {SCHEMA}")
     if not all(isinstance(value, str) for value in body.values()) or "submission" not in body:
         raise WrongQuestion("a field of the receipt is missing or of the wrong type")
+    if any(_SURROGATE.search(value) for value in body.values()):
+        raise WrongQuestion("a field of the receipt is no text: it holds half of a character")
     return body
 
 

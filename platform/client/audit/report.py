@@ -62,6 +62,8 @@ class Report:
     unjudged: int = 0
     """Findings that fell away because what they miss may stand in a withheld entry."""
     first_unjudged: int | None = None
+    not_compared: list[str] = field(default_factory=list)
+    """Files of the export that are for people; only their hashes were checked."""
     proved: list[str] = field(default_factory=list)
     """What the proofs of a receipt, or a single proof, show: one line each."""
 
@@ -124,6 +126,7 @@ class Report:
         lines += [f"problem: {item.sentence()}" for item in self.found]
         if self.more_broken_rules:
             lines.append(f"problem: {self.more_broken_rules} more broken rules")
+        lines += [f"notice: {name} was not compared with the entries" for name in self.not_compared]
         lines += [f"notice: {item.sentence()}" for item in self.notices]
         if self.more_notices:
             lines.append(f"notice: {self.more_notices} more")

@@ -49,6 +49,17 @@ def read_keys(source: Source) -> list[Verifier]:
         return []
 
 
+def _wrong_keys(source: Source) -> str | None:
+    """What is wrong with the list of keys where it is there; that it is missing is told with the other files."""
+    try:
+        parse_keys(source.read(KEYS).decode())
+    except Missing:
+        return None
+    except (NoteInvalid, UnicodeDecodeError) as error:
+        return f"{KEYS} is no list of verifier keys: {error}"
+    return None
+
+
 def verify_export(
     source: Source, key: Verifier, options: Options, tick: Tick = lambda done, total: None
 ) -> Report:
@@ -61,6 +72,9 @@ def verify_export(
     history = History(report)
     kinds = history.judge.read if options.strict else frozenset[str]()
     task = Task(source, manifest.size, manifest.files, options.strict, kinds)
+    if wrong := _wrong_keys(source):
+        report.add(None, None, wrong)
+    report.not_compared = [TABLE] if TABLE in manifest.files else []
     trust = Trust(key.name, key, read_keys(source))
     _check_names(task, report)
     _check_others(task, report)
@@ -109,7 +123,11 @@ def _check_names(task: Task, report: Report) -> None:
     for name in (KEYS, CHECKPOINTS):
         if name not in task.files:
             report.add(None, None, f"the manifest does not name {name}")
-    for level, count in tiles_of(task.size)[1:]:
+    levels = tiles_of(task.size)[1:]
+    if sum(-(-count // WIDTH) for _, count in levels) > len(task.files):
+        report.add(None, None, f"the manifest names fewer files than a tree of {task.size} entries has tiles")
+        return
+    for level, count in levels:
         for number in range(-(-count // WIDTH)):
             name = tile_path(level, number, tile_width(level, number, task.size))
             if name not in task.files:
