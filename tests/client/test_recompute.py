@@ -306,6 +306,18 @@ def test_the_command_says_equal_or_the_first_difference(document, tmp_path, caps
     assert capsys.readouterr().out.startswith("difference in leaf: run 5 (episode ")
 
 
+def test_what_a_sealed_export_says_moves_no_cursor(document, tmp_path, capsys):
+    """Whatever stands in it, every line printed is printable."""
+    first = document["runs"][0]["leaf"]
+    first["score"] = "\x1b[2J\x9b\ud800"
+    (tmp_path / "sealed-export.json").write_text(json.dumps(document))
+    main(["recompute", str(tmp_path), "--key", SIGNER.vkey])
+    main(["draw", str(tmp_path), "--seed", "a seed of sixteen", "--count", str(len(document["runs"]))])
+    out = capsys.readouterr().out
+    assert "\\x1b[2J\\x9b\\ud800" in out
+    assert all(line.isprintable() for line in out.split("\n"))
+
+
 WITHOUT = """
 import sys
 for name in ("django", "scipy", "numpy", "pydantic", "rest_framework", "psycopg"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.merkle import commitment
 from client.audit import sealed
-from client.audit.report import WrongQuestion
+from client.audit.report import WrongQuestion, shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,5 +28,5 @@ def run(given: argparse.Namespace) -> int:
         raise WrongQuestion("a run of the sealed export lacks a field") from error
     except ValueError as error:
         raise WrongQuestion(f"--count: {error}") from error
-    print(f"seed {commitment.seed_digest(given.seed)}", *lines, sep="\n")
+    print(f"seed {commitment.seed_digest(given.seed)}", *map(shown, lines), sep="\n")
     return 0

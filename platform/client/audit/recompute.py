@@ -31,6 +31,7 @@ from audit.merkle.tree import ProofInvalid, leaf_hash, verify_inclusion
 from client.audit import attempts, sealed
 from client.audit.attempts import Ended
 from client.audit.events import Malformed, Read, read_entry
+from client.audit.report import shown
 from client.audit.sealed import Member, SealedExport
 from governance.release import Shown, by_domain, release_summaries
 from scoring import interval
@@ -92,9 +93,9 @@ def run(given: argparse.Namespace) -> int:
     known = attempts.ends(given.log) if given.log else None
     outcome = recompute(sealed.read(given.path), keys, known)
     if given.json:
-        print(json.dumps(asdict(outcome), ensure_ascii=False))
+        print(json.dumps(asdict(outcome)))
     else:
-        print("\n".join(outcome.lines()))
+        print("\n".join(map(shown, outcome.lines())))
     return FINE if outcome.equal else BROKEN
 
 
