@@ -7,16 +7,19 @@ second tick, and the others never do.
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from audit.merkle.note import add_line
+from audit.merkle.note import NoteInvalid, Verifier, add_line, parse_note
 from audit.merkle.tiles import HEIGHT, WIDTH, TileReader, parse_path
 from audit.merkle.tree import HASH_BYTES, consistency_proof, inclusion_proof
 from audit.models import Checkpoint, Cosignature, Entry, LogKey, Tile, Witness
 from config import clock
+
+logger = logging.getLogger(__name__)
 
 
 class NotInLog(LookupError):
@@ -82,11 +85,19 @@ def public_checkpoints(before: int | None, limit: int) -> list[Checkpoint]:
 
 
 def note_of(checkpoint: Checkpoint, *, using: str = DEFAULT_DB_ALIAS) -> str:
-    """The signed note with the cosignatures that came in so far, oldest first."""
+    """The signed note with the cosignatures that came in so far, oldest first.
+
+    Serving roles write them, so each is checked again: a line that is not its witness's own is left out.
+    """
     note = checkpoint.note
-    lines = Cosignature.objects.using(using).filter(checkpoint=checkpoint).order_by("id")
-    for line in lines.values_list("line", flat=True):
-        note = add_line(note, line)
+    rows = Cosignature.objects.using(using).filter(checkpoint=checkpoint).order_by("id")
+    for line, vkey in rows.values_list("line", "witness__vkey"):
+        try:
+            longer = add_line(note, line)
+            if parse_note(longer).verified([Verifier.parse(vkey)]):
+                note = longer
+        except NoteInvalid:
+            logger.warning("a cosignature of the checkpoint of %d entries is left out", checkpoint.size)
     return note
 
 

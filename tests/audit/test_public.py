@@ -191,6 +191,25 @@ def test_only_keys_of_witnesses_are_registered_and_each_once(servers: Any) -> No
             call_command("audit", "witness-add", name, vkey)
 
 
+def test_a_line_that_no_witness_signed_is_left_out(connect_as: Connect, sequence: Sequence) -> None:
+    """As any serving role could put it there."""
+    web = connect_as("web")
+    (size,) = grow(web, sequence, 5)
+    wrong = witness()
+    size = sequence()
+    note = get(f"checkpoint/{size}").content
+    for line in ("garbage", wrong.line("another text\n")):
+        web.execute(
+            "INSERT INTO audit_cosignature (id, size, witness_id, line, signed_at, received_at) "
+            "SELECT gen_random_uuid(), %s, id, %s, now(), now() FROM audit_witness",
+            [size, line],
+        )
+        assert get("checkpoint").content == get(f"checkpoint/{size}").content == note
+        grow(web, sequence, 1)
+        size += 1
+        note = get(f"checkpoint/{size}").content
+
+
 @pytest.mark.parametrize("way", ["checkpoint", "checkpoints", "consistency", "cosignatures"])
 def test_refusals_cost_the_same_whether_a_checkpoint_is_hidden_or_missing(
     way: str, connect_as: Connect, sequence: Sequence, settings: Any
