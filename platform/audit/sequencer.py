@@ -48,7 +48,7 @@ SETTINGS = {
 }
 SESSION = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
 
-# Taken away and placed in one statement: there is no moment between the two.
+# Taken away and placed in one statement: there is no moment between the two. What has a place already keeps it.
 TAKE = """
 WITH taken AS (
   DELETE FROM audit_pending WHERE event_id IN (SELECT event_id FROM audit_pending ORDER BY event_id LIMIT %(most)s)
@@ -56,6 +56,7 @@ WITH taken AS (
 INSERT INTO audit_entry (position, event_id, leaf_hash)
 SELECT %(size)s + row_number() OVER (ORDER BY event.id) - 1, event.id, event.leaf_hash
   FROM taken JOIN audit_event event ON event.id = taken.event_id
+ WHERE NOT EXISTS (SELECT FROM audit_entry placed WHERE placed.event_id = event.id)
 RETURNING position, leaf_hash
 """
 

@@ -291,3 +291,20 @@ def test_batches_and_idle_looks_are_cheap(
     before = time.process_time()
     assert sequencer.catch_up() == 20_000
     assert (time.process_time() - before) / 20_000 < 0.000_1
+
+
+def test_an_event_placed_without_ceasing_to_wait_stops_nothing(
+    connect_as: Connect, sequence: Sequence
+) -> None:
+    """As whoever has the sequencer's password could place it."""
+    web, role = connect_as("web"), connect_as("sequencer")
+    add_events(web, 5)
+    assert sequence() == 5
+    add_events(web, 2)
+    role.execute(
+        "INSERT INTO audit_entry (position, event_id, leaf_hash) SELECT 5, id, leaf_hash FROM audit_event "
+        "WHERE id = (SELECT min(event_id) FROM audit_pending)"
+    )
+    assert sequence() == 7
+    assert_whole(connect_as("auditor"))
+    assert waiting(connect_as("auditor")) == 0
