@@ -24,6 +24,12 @@ PAGE = 50
 LARGEST_ID = 2**63 - 1
 
 
+def _withheld() -> QuerySet[Entry, int]:
+    """The ids of withheld events."""
+    positions = Withholding.objects.using(AUDITOR).values("position")
+    return Entry.objects.using(AUDITOR).filter(position__in=positions).values_list("event_id", flat=True)
+
+
 @dataclass(frozen=True)
 class Filter:
     """What to show; empty fields do not restrict. `since` is included, `until` is not."""
@@ -57,7 +63,14 @@ class Filter:
             wanted["recorded_at__gte"] = self.since
         if self.until:
             wanted["recorded_at__lt"] = self.until
-        return EventRecord.objects.using(AUDITOR).filter(**wanted)
+        rows = EventRecord.objects.using(AUDITOR).filter(**wanted)
+        return rows.exclude(id__in=_withheld()) if self._asks_for_content else rows
+
+    @property
+    def _asks_for_content(self) -> bool:
+        """Whether an answer with a withheld event in it would tell more than its place, instant and kind."""
+        told = {"since", "until", "kind"}
+        return any(getattr(self, found.name) for found in fields(self) if found.name not in told)
 
     @property
     def is_empty(self) -> bool:
@@ -139,7 +152,7 @@ def decoded(body: bytes) -> dict[str, Any]:
     """The event's object; empty where the bytes are none any more."""
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

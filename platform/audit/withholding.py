@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 
 from audit.events import Actor
+from audit.explore import AUDITOR
 from audit.log import append
 from audit.log_events import EntryWithheld
-from audit.models import Entry, Withholding
+from audit.models import Entry, EventRecord, Withholding
 from config import clock
 
 
@@ -26,8 +27,7 @@ def withhold(position: int, reason: str, *, asked: Actor, agreed: Actor) -> With
         raise WithholdingRefused(f"the reason is one of {', '.join(Withholding.Reason.values)}")
     try:
         with transaction.atomic():
-            if not Entry.objects.filter(position=position).exists():
-                raise WithholdingRefused(f"the log has no entry {position}")
+            _require_other_kind(position)
             row = Withholding.objects.create(
                 position=position, reason=reason, asked_by=asked.id, agreed_by=agreed.id, at=clock.now()
             )
@@ -38,3 +38,12 @@ def withhold(position: int, reason: str, *, asked: Actor, agreed: Actor) -> With
     except IntegrityError as error:
         raise WithholdingRefused("it is withheld already") from error
     return row
+
+
+def _require_other_kind(position: int) -> None:
+    """The entries that say what is withheld stay readable: without them nobody could tell why others are missing."""
+    event = Entry.objects.filter(position=position).values_list("event_id", flat=True).first()
+    if event is None:
+        raise WithholdingRefused(f"the log has no entry {position}")
+    if EventRecord.objects.using(AUDITOR).filter(id=event, kind=EntryWithheld.kind).exists():
+        raise WithholdingRefused("an entry that says what is withheld is not withheld itself")

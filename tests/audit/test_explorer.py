@@ -13,7 +13,8 @@ import pytest
 from django.db import ProgrammingError, connections, transaction
 from django.db.utils import InternalError
 
-from audit import explore
+from audit import explore, withholding
+from audit.events import Actor
 from audit.merkle.note import Verifier
 from audit.merkle.proof import Proof, verify
 from audit.queries import verifier_keys
@@ -138,3 +139,20 @@ def test_through_the_alias_nothing_is_written_and_nothing_sealed_is_read() -> No
             connections["auditor"].cursor() as cursor,
         ):
             cursor.execute(statement)
+
+
+def test_filters_do_not_tell_what_a_withheld_event_says(
+    connect_as: Connect, sequence: Callable[[], int]
+) -> None:
+    """It stands in lists by place, instant and kind, and in none that is asked for by anything else."""
+    record(connect_as("web"), body(0, outcome="rare"), body(2, outcome="rare"))
+    sequence()
+    people = [Actor(kind="person", id=name) for name in ("one", "two")]
+    withholding.withhold(0, "law", asked=people[0], agreed=people[1])
+    for guess in ({"outcome": "rare"}, {"outcome": "rare", "kind": "test."}, {"subject_type": "test"}):
+        assert subjects(explore.events(explore.Filter(**guess))) == ["s2"]
+    assert subjects(explore.events(explore.Filter(subject_id="s0"))) == []
+    assert subjects(explore.events(explore.Filter(kind="test."))) == ["s2", ""]
+    size = sequence()
+    with pytest.raises(withholding.WithholdingRefused, match="what is withheld"):
+        withholding.withhold(size - 1, "law", asked=people[0], agreed=people[1])
