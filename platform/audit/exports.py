@@ -91,17 +91,23 @@ class Selection:
             and (self.last is None or position <= self.last)
             and (self.since is None or recorded_at >= self.since)
             and (self.until is None or recorded_at < self.until)
-            and (not self.organisation or (body.get("actor") or {}).get("organisation") == self.organisation)
+            and (not self.organisation or part(body, "actor").get("organisation") == self.organisation)
             and (
                 not self.kind or kind == self.kind or (self.kind.endswith(".") and kind.startswith(self.kind))
             )
         )
 
 
+def part(body: dict[str, Any], name: str) -> dict[str, Any]:
+    """An object in an event; empty where the event has none there."""
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def row(position: int, entry: bytes) -> Sequence[str]:
     """The line of an entry in events.csv, in English."""
     body = decoded(entry)
-    actor, subject = body.get("actor") or {}, body.get("subject") or {}
+    actor, subject = part(body, "actor"), part(body, "subject")
     with translation.override("en"):
         sentence = wording.sentence(body)
     cells = (

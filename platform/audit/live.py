@@ -106,13 +106,13 @@ class Row:
 
 
 def expected_columns(body: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the index columns of an event say, by its body."""
+    """What the index columns of an event say, by its body; for what is no text, its type in parentheses."""
     actor, subject = (_mapping(body.get(name)) for name in ("actor", "subject"))
     values = (
         *(body.get("kind"), subject.get("type"), subject.get("id"), actor.get("kind"), actor.get("id")),
         *(actor.get("organisation", ""), actor.get("channel"), body.get("outcome")),
     )
-    return tuple(str(value) for value in values)
+    return tuple(value if isinstance(value, str) else f"({type(value).__name__})" for value in values)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -247,10 +247,14 @@ class LiveCheck:
                 self.report.add(
                     Finding("the entry has another leaf hash than the event's bytes", position, event_id)
                 )
-            self._replay.see(said, position)
+            self._follow(said, position)
         if not self._broken:
             self._check_tiles(self._edge.extend([bytes(leaf)]), position)
             self._meet()
+
+    def _follow(self, said: Mapping[str, Any], position: int | None) -> None:
+        for found in self._replay.see(said, position):
+            self.report.add(Finding(found.what, found.position, None, found.table, found.row))
 
     def _event(self, row: Row, position: int | None) -> dict[str, Any]:
         self.report.events += 1
@@ -280,7 +284,7 @@ class LiveCheck:
         for identifier, body, leaf, *rest in self._stream(UNPLACED):
             *columns, recorded_at, pending = rest
             event = Row(identifier, bytes(body), bytes(leaf), tuple(map(str, columns)))
-            self._replay.see(self._event(event, None), None)
+            self._follow(self._event(event, None), None)
             if pending is None:
                 self.report.add(Finding("the event has no place and does not wait for one", event=identifier))
             elif self._now - recorded_at > LONGEST_WAIT:

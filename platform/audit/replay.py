@@ -22,6 +22,9 @@ Step: TypeAlias = Callable[[State, "Told"], None]
 INSTANT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 """SQL for an instant as events write it."""
 
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a step raises over facts of another form than its services write."""
+
 
 @dataclass(frozen=True)
 class Told:
@@ -112,23 +115,40 @@ class Replay:
             for kind, step in ledger.steps.items():
                 self._by_kind.setdefault(kind, []).append((number, step))
 
-    def see(self, body: Mapping[str, Any], position: int | None) -> None:
-        """The next event."""
-        followers = self._by_kind.get(str(body.get("kind", "")))
+    def see(self, body: Mapping[str, Any], position: int | None) -> list[Difference]:
+        """The next event. What is returned are the tables that it says something unreadable about."""
+        kind = body.get("kind")
+        followers = self._by_kind.get(kind) if isinstance(kind, str) else None
         if not followers:
-            return
+            return []
         event = told(body)
+        unread = []
         for number, step in followers:
-            ledger = self.ledgers[number]
-            kept = self._objects[number].setdefault(ledger.key(event), _Kept({}, position))
-            kept.position = position
-            kept.begun = kept.begun or event.kind in ledger.begins
-            step(kept.state, event)
+            try:
+                self._follow(number, step, event, position)
+            except UNREADABLE as error:  # whatever an event says, the others are still compared
+                what = f"the event {event.kind} says nothing readable about it: {_name_of(error)}"
+                unread.append(Difference(self.ledgers[number].table, event.subject, position, what))
+        return unread
+
+    def _follow(self, number: int, step: Step, event: Told, position: int | None) -> None:
+        ledger = self.ledgers[number]
+        kept = self._objects[number].setdefault(ledger.key(event), _Kept({}, position))
+        kept.position = position
+        kept.begun = kept.begun or event.kind in ledger.begins
+        step(kept.state, event)
 
     def differences(self, rows: Callable[[str], Iterable[Sequence[Any]]]) -> Iterator[Difference]:
         """Compare; `rows` runs a query. Each object is forgotten once it was compared."""
         for ledger, objects in zip(self.ledgers, self._objects, strict=True):
-            for identifier, *values in map(ledger.shape, rows(ledger.query)):
+            for row in rows(ledger.query):
+                try:
+                    identifier, *values = ledger.shape(row)
+                except UNREADABLE as error:  # one row that cannot be read hides no other
+                    what = f"the row cannot be read: {_name_of(error)}"
+                    yield Difference(ledger.table, str(row[0]), None, what)
+                    objects.pop(str(row[0]), None)
+                    continue
                 kept = objects.pop(str(identifier), None)
                 found = dict(zip(ledger.columns, map(_text, values), strict=True))
                 if what := _difference(kept, found):
@@ -136,6 +156,11 @@ class Replay:
             for identifier, kept in objects.items():
                 yield Difference(ledger.table, identifier, kept.position, "the row is gone")
             objects.clear()
+
+
+def _name_of(error: Exception) -> str:
+    """The kind of error alone: its text may quote what the event says at any length."""
+    return type(error).__name__
 
 
 def _text(value: object) -> str:

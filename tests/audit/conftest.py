@@ -19,8 +19,10 @@ PATIENCE = 30.0
 def event_body(subject: str) -> str:
     """The least that the event table takes; not canonical, which only strict verifiers mind."""
     return (
-        '{"actor":{"channel":"system","id":"test","kind":"system"},"data":{},"kind":"test.plain","outcome":"ok",'
-        f'"schema":"event/1","subject":{{"id":"{subject}","type":"test"}},"time":"2026-11-01T00:00:00.000000Z"}}'
+        '{"actor":{"channel":"system","id":"test","kind":"system"},"data":{},"kind":"test.plain",'
+        f'"nonce":"{"0" * 32}","outcome":"ok",'
+        f'"schema":"event/1","subject":{{"id":"{subject}","type":"test"}},"time":"2026-11-01T00:00:00.000000Z",'
+        '"version":1}'
     )
 
 

@@ -106,6 +106,85 @@ def test_an_event_has_a_size_limit() -> None:
         canonical_bytes({"data": "x" * 16384})
 
 
+def raw(**changes: object) -> bytes:
+    """An event as a role can send it without `log.append`."""
+    facts: dict[str, object] = {
+        "actor": {"channel": "web", "id": "p", "kind": "person"},
+        "data": {},
+        "kind": "test.happened",
+        "nonce": "0f" * 16,
+        "outcome": "ok",
+        "schema": "event/1",
+        "subject": {"id": "s", "type": "test"},
+        "time": "2026-11-01T00:00:00.000000Z",
+        "version": 1,
+    }
+    return json.dumps(facts | changes).encode()
+
+
+def nested(levels: int) -> dict[str, object]:
+    """Data that makes the event this many objects and lists deep, with a number in the innermost."""
+    found: object = 1
+    for _ in range(levels - 2):
+        found = [found]
+    return {"x": found}
+
+
+PERSON = {"channel": "web", "id": "p", "kind": "person"}
+BAD_FORMS: list[dict[str, object]] = [
+    {"kind": {"a": 1}},
+    {"kind": 3},
+    {"outcome": []},
+    {"outcome": None},
+    {"subject": "s"},
+    {"subject": {"id": {"a": 1}, "type": "test"}},
+    {"subject": {"id": "s", "type": 1}},
+    {"subject": {"id": "s"}},
+    {"actor": "p"},
+    {"actor": PERSON | {"id": [1]}},
+    {"actor": PERSON | {"kind": None}},
+    {"actor": PERSON | {"channel": {}}},
+    {"actor": PERSON | {"organisation": {"a": 1}}},
+    {"nonce": "0F" * 16},
+    {"nonce": "0f" * 15},
+    {"nonce": 1},
+    {"version": "1"},
+    {"time": {"a": 1}},
+    {"data": []},
+    {"data": "x"},
+    {"data": None},
+    {"data": nested(33)},
+    {"data": nested(700)},
+    {"schema": "event/2"},
+]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_events_of_the_one_form_are_taken(connect_as: Connect) -> None:
+    """What is appended stays, so nothing may get in that readers fail on."""
+    web = connect_as("web")
+    insert = "INSERT INTO audit_event (body) VALUES (%s)"
+    taken = []
+    for changes in BAD_FORMS:
+        try:
+            web.execute(insert, [raw(**changes)])
+        except psycopg.errors.CheckViolation:
+            continue
+        taken.append(changes)
+    assert [str(changes)[:80] for changes in taken] == []
+    for changes in ({}, {"data": nested(32)}, {"actor": PERSON | {"organisation": "o"}}):
+        web.execute(insert, [raw(**changes)])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_type_of_a_role_s_own_stands_in_for_the_checked_one(connect_as: Connect) -> None:
+    """As json, the body could hold half a surrogate pair, which no UTF-8 can write."""
+    web = connect_as("web")
+    web.execute("CREATE DOMAIN pg_temp.jsonb AS json")
+    with pytest.raises(psycopg.Error):
+        web.execute("INSERT INTO audit_event (body) VALUES (%s)", [raw(data={"x": "\ud800"})])
+
+
 JSON = st.recursive(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.integers(-(2**53), 2**53),
     lambda inner: (
