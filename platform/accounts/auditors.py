@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Manager, Model
 
 from accounts import events
 from accounts.models import AuditOrganisation, AuditorTerm, Membership, Organisation, User
@@ -25,16 +26,24 @@ class NotIndependent(ValueError):
 def mark_audit_organisation(organisation: Organisation, *, by: Actor) -> AuditOrganisation:
     """Let people of this organisation be auditors; doing it again changes nothing.
 
-    Raises NotIndependent for the operator.
+    Raises NotIndependent for the operator, and for whoever has harnesses or submissions.
     """
     if organisation.is_operator:
         raise NotIndependent("the operator does not audit itself")
+    if any(_things_of(organisation, name).exists() for name in ("harnesses", "submissions")):
+        raise NotIndependent("the organisation has harnesses or submissions that would be audited")
     with transaction.atomic():
         found, made = AuditOrganisation.objects.get_or_create(
             organisation=organisation, defaults={"since": clock.now()}
         )
         if made:
             log.append(events.AuditOrganisationMarked(subject=organisation.id), by=by)
+    return found
+
+
+def _things_of(organisation: Organisation, name: str) -> Manager[Model]:
+    """By the name of the relation: submissions build on accounts, not the other way round."""
+    found: Manager[Model] = getattr(organisation, name)
     return found
 
 
@@ -106,13 +115,18 @@ def end_term(term: AuditorTerm, *, by: Actor) -> None:
 
 
 def term_of(person: User) -> AuditorTerm | None:
-    """The term by which the person is an auditor at this moment. An appointment does not outlive independence."""
+    """The term by which the person is an auditor at this moment. An appointment does not outlive independence.
+
+    Nor does it count while the organisation is suspended.
+    """
     now = clock.now()
     rows = AuditorTerm.objects.select_related("organisation__organisation").filter(
         person=person, begins_at__lte=now, ends_at__gt=now, ended_at=None
     )
     term = rows.order_by("ends_at").last()
     if term is None or _has_part(person, term.organisation):
+        return None
+    if term.organisation.organisation.state == Organisation.State.SUSPENDED:
         return None
     return term
 

@@ -51,6 +51,22 @@ def test_who_joins_a_vendor_is_no_auditor_any_more() -> None:
 
 
 @pytest.mark.django_db
+def test_who_registered_a_harness_becomes_no_audit_organisation() -> None:
+    vendor = world.vendor()
+    vendor.harness()
+    with pytest.raises(auditors.NotIndependent, match="harnesses"):
+        auditors.mark_audit_organisation(vendor.organisation, by=world.BY)
+
+
+@pytest.mark.django_db
+def test_a_suspended_audit_organisation_has_no_auditors() -> None:
+    term = appointed()
+    organisation = term.organisation.organisation
+    type(organisation).objects.filter(pk=organisation.pk).update(state=organisation.State.SUSPENDED)
+    assert auditors.term_of(term.person) is None
+
+
+@pytest.mark.django_db
 def test_an_ended_term_counts_no_more_and_staff_are_no_auditors() -> None:
     term = appointed()
     assert auditors.term_of(term.person) == term
