@@ -11,6 +11,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,8 +33,10 @@ from config import clock, store, vault
 
 logger = logging.getLogger(__name__)
 BY = system("exports")
-PATIENCE = timedelta(hours=2)
+PATIENCE = timedelta(minutes=15)
 """An export that is being made for longer was lost with its worker, and is begun again."""
+FOLDER = "export-"
+"""What the folders in which exports are made begin with."""
 HEADER = (
     *("position", "time", "kind", "actor_kind", "actor", "organisation", "channel", "object", "id"),
     *("outcome", "sentence"),
@@ -178,6 +181,7 @@ def _wake() -> None:
 
 def make_due() -> int:
     """Make the exports that wait, one after the other; returns how many."""
+    _sweep()
     made = 0
     while (export := _claim()) is not None:
         try:
@@ -187,6 +191,15 @@ def make_due() -> int:
             _fail(export)
         made += 1
     return made
+
+
+def _sweep() -> None:
+    """Remove what killed workers left behind: entries in the plain, which belong sealed into the store."""
+    limit = (clock.now() - PATIENCE).timestamp()
+    for folder in settings.WORK_DIR.glob(f"{FOLDER}*"):
+        with suppress(FileNotFoundError):  # another worker was faster
+            if folder.stat().st_mtime < limit:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _claim() -> Export | None:
@@ -204,7 +217,7 @@ def _claim() -> Export | None:
 
 def _make(export: Export) -> None:
     settings.WORK_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder = Path(tempfile.mkdtemp(prefix="export-", dir=settings.WORK_DIR))
+    folder = Path(tempfile.mkdtemp(prefix=FOLDER, dir=settings.WORK_DIR))
     try:
         manifest = write(folder / "export", Selection.of(export.disclosed))
         digest = hashlib.sha256((folder / "export" / MANIFEST).read_bytes()).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import tarfile
 import tracemalloc
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from audit.exports import Selection
 from audit.merkle.tiles import decode_bundle
 from audit.models import Export, IntegrityCheck, Withholding
 from client.audit import main as lgbench_audit
+from config import clock
 from tests.audit.conftest import figure
 from tests.audit.test_explorer import ONE, OTHER, body, record
 from tests.audit.test_live import unguarded
@@ -306,3 +308,17 @@ def test_the_running_check_goes_round_and_finds_what_was_changed(
     last = integrity.check_next() if IntegrityCheck.objects.last().first else IntegrityCheck.objects.last()
     assert last is not None
     assert last.findings[0]["position"] == 10
+
+
+def test_what_a_killed_worker_left_is_removed_and_what_is_being_made_stays(
+    servers: Any, settings: Any, tmp_path: Path
+) -> None:
+    settings.WORK_DIR = tmp_path / "work"
+    left, fresh = (settings.WORK_DIR / f"export-{name}" for name in ("left", "fresh"))
+    for folder in (left, fresh):
+        folder.mkdir(parents=True)
+        (folder / "entries").write_bytes(b"plain")
+    long_ago = (clock.now() - exports.PATIENCE).timestamp() - 1
+    os.utime(left, (long_ago, long_ago))
+    assert exports.make_due() == 0
+    assert [folder.name for folder in settings.WORK_DIR.iterdir()] == ["export-fresh"]
