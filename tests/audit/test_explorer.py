@@ -149,8 +149,12 @@ def test_filters_do_not_tell_what_a_withheld_event_says(
     sequence()
     people = [Actor(kind="person", id=name) for name in ("one", "two")]
     withholding.withhold(0, "law", asked=people[0], agreed=people[1])
-    for guess in ({"outcome": "rare"}, {"outcome": "rare", "kind": "test."}, {"subject_type": "test"}):
-        assert subjects(explore.events(explore.Filter(**guess))) == ["s2"]
+    for guess in (
+        explore.Filter(outcome="rare"),
+        explore.Filter(outcome="rare", kind="test."),
+        explore.Filter(subject_type="test"),
+    ):
+        assert subjects(explore.events(guess)) == ["s2"]
     assert subjects(explore.events(explore.Filter(subject_id="s0"))) == []
     assert subjects(explore.events(explore.Filter(kind="test."))) == ["s2", ""]
     size = sequence()

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from accounts import services as accounts
-from audit import explore, live, log, replay
+from audit import live, log, replay
 from audit.explore import AUDITOR
 from audit.live import Report
 from benchmark import events as benchmark_events
@@ -363,55 +363,3 @@ def test_accounts_services_leave_nothing_unexplained(sequence: Sequence) -> None
     accounts.suspend_organisation(organisation, by=world.BY)
     sequence()
     assert checked().ok
-
-
-def said_by_a_role(web: psycopg.Connection[Any], kind: str, subject: str, **data: object) -> None:
-    """An event of the right form whose facts no service would write."""
-    facts = {
-        "actor": {"channel": "web", "id": "p", "kind": "person"},
-        "data": data,
-        "kind": kind,
-        "nonce": "0" * 32,
-        "outcome": "ok",
-        "schema": "event/1",
-        "subject": {"id": subject, "type": "submission"},
-        "time": "2026-11-01T00:00:00.000000Z",
-        "version": 1,
-    }
-    web.execute("INSERT INTO audit_event (body) VALUES (%s)", [json.dumps(facts).encode()])
-
-
-@pytest.mark.parametrize("values", ["x", [1], {"a": 1}, {"a": {"value": "1"}}])
-def test_facts_that_cannot_be_replayed_are_a_finding_and_hide_no_other(
-    values: object,
-    connect_as: Callable[[str], Any],
-    sequence: Sequence,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    wanted = [found for found in replay.ledgers() if found.table in ("governance_release", "audit_witness")]
-    monkeypatch.setattr(live, "ledgers", lambda: wanted)
-    web = connect_as("web")
-    said_by_a_role(web, "result.released", "s-1", values=values)
-    said_by_a_role(web, "witness.registered", "w-1", name="gone", vkey="v")
-    sequence()
-    found = {(item.table, item.row): item for item in checked().findings}
-    assert (
-        "readable" in found["governance_release", "s-1"].what
-        or found["governance_release", "s-1"].position == 0
-    )
-    assert found["audit_witness", "w-1"].what == "the row is gone"
-
-
-def test_a_body_nested_without_end_is_a_finding(
-    connect_as: Callable[[str], Any], sequence: Sequence, servers: Servers
-) -> None:
-    add_events(connect_as("web"), 3)
-    sequence()
-    deep = b'{"schema":"event/1","data":' + b"[" * 3000 + b"]" * 3000 + b"}"
-    with unguarded(servers, "audit_event") as database:
-        target = figure(database, "SELECT event_id FROM audit_entry WHERE position = 1")
-        database.execute("UPDATE audit_event SET body = %s WHERE id = %s", [deep, target])
-    assert {item.position for item in checked().findings} == {1}
-    detail = explore.event(target)
-    assert detail is not None
-    assert detail.row.body == {}

@@ -172,7 +172,8 @@ def test_only_events_of_the_one_form_are_taken(connect_as: Connect) -> None:
             continue
         taken.append(changes)
     assert [str(changes)[:80] for changes in taken] == []
-    for changes in ({}, {"data": nested(32)}, {"actor": PERSON | {"organisation": "o"}}):
+    good: list[dict[str, object]] = [{}, {"data": nested(32)}, {"actor": PERSON | {"organisation": "o"}}]
+    for changes in good:
         web.execute(insert, [raw(**changes)])
 
 
