@@ -21,12 +21,11 @@ from django.conf import settings
 from django.db import connections, transaction
 from django.utils import translation
 
-from audit import log_events, wording
+from audit import log, log_events, wording
 from audit.canonical import timestamp
 from audit.events import Actor, system
 from audit.explore import AUDITOR, decoded
 from audit.live import CHUNK
-from audit.log import append
 from audit.merkle.export import MANIFEST, ExportWriter, Manifest, pack
 from audit.models import Checkpoint, Export, LogKey, Withholding
 from config import clock, store, vault
@@ -168,7 +167,7 @@ def request(selection: Selection, *, by: Actor) -> Export:
             disclosed=selection.facts(),
             requested_at=clock.now(),
         )
-        append(log_events.ExportRequested(subject=export.id, disclosed=selection.facts()), by=by)
+        log.append(log_events.ExportRequested(subject=export.id, disclosed=selection.facts()), by=by)
         transaction.on_commit(_wake)
     return export
 
@@ -235,19 +234,19 @@ def _make(export: Export) -> None:
         event = log_events.ExportMade(
             subject=export.id, manifest=digest, size=manifest.size, shown=export.shown
         )
-        append(event, by=BY)
+        log.append(event, by=BY)
 
 
 def _fail(export: Export) -> None:
     with transaction.atomic():
         Export.objects.filter(pk=export.pk).update(state=Export.State.FAILED, ended_at=clock.now())
-        append(log_events.ExportFailed(subject=export.id, outcome="fault"), by=BY)
+        log.append(log_events.ExportFailed(subject=export.id, outcome="fault"), by=BY)
 
 
 def open_recorded(export: Export, *, by: Actor) -> BinaryIO:
     """The export's tar, open for reading; that it is handed out is recorded first, or nothing is."""
     with transaction.atomic():
-        append(log_events.ExportDelivered(subject=export.id, manifest=export.manifest), by=by)
+        log.append(log_events.ExportDelivered(subject=export.id, manifest=export.manifest), by=by)
     target = tempfile.TemporaryFile()  # noqa: SIM115 - whoever sends it closes it
     store.fetch_sealed(settings.S3_BUCKET_EXPORTS, str(export.id), target, under=bytes(export.key))
     target.seek(0)

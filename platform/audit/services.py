@@ -8,9 +8,8 @@ from enum import StrEnum
 from django.conf import settings
 from django.db import transaction
 
-from audit import queries
+from audit import log, queries
 from audit.events import Actor
-from audit.log import append
 from audit.log_events import WitnessRegistered
 from audit.merkle import note as notes
 from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid
@@ -57,7 +56,7 @@ def register_witness(name: str, vkey: str, *, by: Actor) -> Witness:
         if Witness.objects.filter(vkey=verifier.vkey).exists():
             raise ValueError("that key is registered already")
         witness = Witness.objects.create(name=name, vkey=verifier.vkey, added_at=clock.now())
-        append(WitnessRegistered(subject=witness.id, name=name, vkey=witness.vkey), by=by)
+        log.append(WitnessRegistered(subject=witness.id, name=name, vkey=witness.vkey), by=by)
     return witness
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.db import IntegrityError, transaction
 
+from audit import log
 from audit.events import Actor
 from audit.explore import AUDITOR
-from audit.log import append
 from audit.log_events import EntryWithheld
 from audit.models import Entry, EventRecord, Withholding
 from config import clock
@@ -34,7 +34,7 @@ def withhold(position: int, reason: str, *, asked: Actor, agreed: Actor) -> With
             event = EntryWithheld(
                 subject=str(position), reason=reason, asked_by=asked.id, agreed_by=agreed.id
             )
-            append(event, by=asked)
+            log.append(event, by=asked)
     except IntegrityError as error:
         raise WithholdingRefused("it is withheld already") from error
     return row

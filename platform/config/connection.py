@@ -129,9 +129,9 @@ def libpq_address(database: Mapping[str, Any]) -> str:
     """The libpq address of Django's DATABASES entry, for a session that Django does not manage."""
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     parts = {key: database[name] for name, key in names.items() if database.get(name)}
-    return make_conninfo(
-        "", **parts, **{**database.get("OPTIONS", {}), "application_name": "lingee sequencer"}
-    )
+    options = {**database.get("OPTIONS", {}), "application_name": "lingee sequencer"}
+    options.pop("prepare_threshold", None)  # the driver's own, unknown to libpq
+    return make_conninfo("", **parts, **options)
 
 
 def celery_broker(redis_url: str) -> str:

@@ -117,7 +117,7 @@ def everything(transactional_db: None) -> None:
     shown = site.moved(vendor.submit(version, harness), *site.TO_COMPLETE)
     site.release(shown)
     vendor.submit(version, harness)
-    mark_audit_organisation(vendor.organisation, by=BY)
+    mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     world.vendor(verified=False)
     run_of(version)
     assert claims.claim_execution("w") is not None

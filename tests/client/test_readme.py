@@ -25,6 +25,8 @@ def place(tmp_path_factory, auditor, dist):  # noqa: F811 - fixtures
     shutil.copy(auditor / "key", folder / "log.key")
     with tarfile.open(folder / "export.tar", "w") as archive:
         archive.add(auditor / "export", arcname=".")
+    done = run(folder, blocks()[0])
+    assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
 
@@ -35,8 +37,7 @@ def blocks() -> list[str]:
 
 @pytest.mark.acceptance("log:6")
 def test_the_lines_work_as_they_stand(place):
-    install, vendor, month = blocks()
-    assert run(place, install).returncode == 0
+    _, vendor, month = blocks()
     for lines in (vendor, month):
         done = run(place, lines)
         assert (done.returncode, done.stdout.splitlines()[:1]) == (0, ["OK"]), done.stdout + done.stderr
