@@ -139,7 +139,8 @@ UPDATE accounts_membership SET role = 'viewer';
 DELETE FROM accounts_membership;
 UPDATE accounts_apitoken SET expiry = now() + interval '9 years';
 INSERT INTO accounts_auditorganisation (organisation_id, since)
-  SELECT id, now() FROM accounts_organisation WHERE state = 'under_review';
+  SELECT id, now() FROM accounts_organisation
+  WHERE id NOT IN (SELECT organisation_id FROM accounts_auditorganisation) AND state = 'under_review';
 INSERT INTO accounts_auditorterm (id, person_id, organisation_id, begins_at, ends_at, scope, declaration)
   SELECT gen_random_uuid(), u.id, o.organisation_id, now(), now() + interval '1 year', '', ''
   FROM accounts_user u, accounts_auditorganisation o;
