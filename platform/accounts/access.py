@@ -78,18 +78,7 @@ def member_page(view: View) -> View:
 
 def staff_page(view: View) -> View:
     """For staff, in the console's own process only: elsewhere, and for others, there is no such page."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if settings.LINGEE_ROLE not in CONSOLE_ROLES:
-            raise Http404
-        if stopped := _stopped(request):
-            return stopped
-        if not getattr(request.user, "is_staff", False):
-            raise Http404
-        return never_cached(view(request, *args, **kwargs))
-
-    return guarded
+    return _console_page(view, lambda request: getattr(request.user, "is_staff", False))
 
 
 def auditor_page(view: View) -> View:
@@ -98,16 +87,24 @@ def auditor_page(view: View) -> View:
     There, and not where vendors are served, because only there is the database also open as the auditor's role.
     """
 
+    def within_term(request: HttpRequest) -> bool:
+        request.term = term_of(request.user)  # type: ignore[attr-defined,arg-type]
+        return request.term is not None  # type: ignore[attr-defined]
+
+    return _console_page(view, within_term)
+
+
+def _console_page(view: View, may_enter: Callable[[HttpRequest], bool]) -> View:
+    """A page of the console's process for whom `may_enter` admits; for all others there is none."""
+
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if settings.LINGEE_ROLE not in CONSOLE_ROLES:
             raise Http404
         if stopped := _stopped(request):
             return stopped
-        term = term_of(request.user)  # type: ignore[arg-type]
-        if term is None:
+        if not may_enter(request):
             raise Http404
-        request.term = term  # type: ignore[attr-defined]
         return never_cached(view(request, *args, **kwargs))
 
     return guarded

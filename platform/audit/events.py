@@ -52,6 +52,8 @@ class Event(BaseModel):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "kind" not in vars(cls):  # a base of kinds with the same facts, and no kind itself
+            return
         if known := Event.registry.get(cls.kind):
             raise TypeError(f"audit event kind {cls.kind} is declared by {known.__qualname__} already")
         Event.registry[cls.kind] = cls

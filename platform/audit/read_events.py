@@ -13,116 +13,104 @@ from django.utils.translation import gettext_lazy as _
 from audit.events import Event
 
 
-class CardRead(Event):
+class Delivered(Event):
+    """Base of deliveries that are an event each."""
+
+    representation: str
+    surface: str
+    precision: str | None = None
+
+
+class StatusRead(Event):
+    """Base: something that can be polled was shown, for the first time to this reader or `changed` since."""
+
+    representation: str
+    surface: str
+    change: str
+
+
+class StatusPolled(Event):
+    """Base: `count` further reads of the same within a quarter of an hour, which showed nothing new."""
+
+    surface: str
+    count: int
+    since: str
+
+
+class CardRead(Delivered):
     """A filed HarnessCard was delivered."""
 
     kind: ClassVar[str] = "card.read"
     subject_type: ClassVar[str] = "harness_version"
     sentence = _("{actor} was given the card of the harness version {subject} ({surface}).")
-    representation: str
-    surface: str
-    precision: str | None = None
 
 
-class PreflightRead(Event):
+class PreflightRead(Delivered):
     """Results of single runs on public tasks were delivered."""
 
     kind: ClassVar[str] = "preflight.read"
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} was given preflight results of the submission {subject} ({surface}).")
-    representation: str
-    surface: str
-    precision: str | None = None
 
 
-class ReceiptRead(Event):
+class ReceiptRead(Delivered):
     """A receipt was delivered; `precision` says that it held the released values too."""
 
     kind: ClassVar[str] = "receipt.read"
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} was given the receipt of the submission {subject} ({surface}).")
-    representation: str
-    surface: str
-    precision: str | None = None
 
 
-class EntryRead(Event):
+class EntryRead(Delivered):
     """An auditor was shown an entry of the log, by its event's id, or a page of the explorer."""
 
     kind: ClassVar[str] = "entry.read"
     subject_type: ClassVar[str] = "entry"
     sentence = _("{actor} was shown the entry {subject} of the log ({surface}).")
-    representation: str
-    surface: str
-    precision: str | None = None
 
 
-class SubmissionStatusRead(Event):
+class SubmissionStatusRead(StatusRead):
     """How a submission stands was delivered: for the first time to this reader, or changed since."""
 
     kind: ClassVar[str] = "submission.status_read"
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} saw how the submission {subject} stands: {change} ({surface}).")
-    representation: str
-    surface: str
-    change: str
 
 
-class SubmissionStatusPolled(Event):
-    """`count` further reads of the same within a quarter of an hour, which showed nothing new."""
-
+class SubmissionStatusPolled(StatusPolled):
     kind: ClassVar[str] = "submission.status_polled"
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} looked {count} more times at how the submission {subject} stands, from {since} on.")
-    surface: str
-    count: int
-    since: str
 
 
-class OrganisationStatusRead(Event):
+class OrganisationStatusRead(StatusRead):
     """Lists of submissions or quota statements of an organisation were delivered, first or changed."""
 
     kind: ClassVar[str] = "organisation.status_read"
     subject_type: ClassVar[str] = "organisation"
     sentence = _("{actor} saw how the organisation {subject} stands: {change} ({surface}).")
-    representation: str
-    surface: str
-    change: str
 
 
-class OrganisationStatusPolled(Event):
-    """`count` further reads of the same within a quarter of an hour, which showed nothing new."""
-
+class OrganisationStatusPolled(StatusPolled):
     kind: ClassVar[str] = "organisation.status_polled"
     subject_type: ClassVar[str] = "organisation"
     sentence = _(
         "{actor} looked {count} more times at how the organisation {subject} stands, from {since} on."
     )
-    surface: str
-    count: int
-    since: str
 
 
-class ConsoleRead(Event):
+class ConsoleRead(StatusRead):
     """Staff saw a page about everybody's submissions, for the first time or changed since."""
 
     kind: ClassVar[str] = "console.status_read"
     subject_type: ClassVar[str] = "console"
     sentence = _("{actor} saw the staff page of {subject}: {change}.")
-    representation: str
-    surface: str
-    change: str
 
 
-class ConsolePolled(Event):
-    """`count` further reads of the same within a quarter of an hour, which showed nothing new."""
-
+class ConsolePolled(StatusPolled):
     kind: ClassVar[str] = "console.status_polled"
     subject_type: ClassVar[str] = "console"
     sentence = _("{actor} looked {count} more times at the staff page of {subject}, from {since} on.")
-    surface: str
-    count: int
-    since: str
 
 
 class ReadRefused(Event):
