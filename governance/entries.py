@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db import connection
 
 from audit import queries
-from audit.merkle.proof import Proof
 
 
 class NotInLogYet(LookupError):
@@ -49,8 +48,7 @@ def proof(kind: str, subject: UUID) -> str:
     """A tlog-proof that carries the entry, against the first checkpoint that covers it. Raises NotInLogYet."""
     position, entry = placed(kind, subject)
     try:
-        checkpoint = queries.first_covering(position)
+        found, _ = queries.proved(position, entry.body)
     except queries.NotInLog as error:
         raise NotInLogYet(f"{kind} of {subject} is in no signed tree yet") from error
-    path = tuple(queries.inclusion(position, checkpoint.size))
-    return Proof(position, path, checkpoint.note, entry.body).format()
+    return found.format()

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
 from audit.merkle.note import NoteInvalid, Verifier, add_line, parse_note
+from audit.merkle.proof import Proof
 from audit.merkle.tiles import HEIGHT, WIDTH, TileReader, parse_path
 from audit.merkle.tree import HASH_BYTES, consistency_proof, inclusion_proof
 from audit.models import Checkpoint, Cosignature, Entry, LogKey, Tile, Witness
@@ -186,3 +187,13 @@ def first_covering(position: int, *, using: str = DEFAULT_DB_ALIAS) -> Checkpoin
     if found is None:
         raise NotInLog(position)
     return found
+
+
+def proved(position: int, entry: bytes) -> tuple[Proof, Checkpoint]:
+    """The proof of an entry, which it carries, against the first checkpoint that covers it.
+
+    That one never changes, whoever asks again. Raises NotInLog before it is signed.
+    """
+    checkpoint = first_covering(position)
+    path = tuple(inclusion(position, checkpoint.size))
+    return Proof(position, path, checkpoint.note, entry), checkpoint

@@ -12,7 +12,6 @@ from uuid import UUID
 from django.db import connection
 
 from audit import queries
-from audit.merkle.proof import Proof
 from audit.models import LogKey
 
 
@@ -36,11 +35,10 @@ def proof_of(kind: str, submission_id: UUID) -> Proven | None:
         return None
     position, entry = int(row[0]), bytes(row[1])
     try:
-        checkpoint = queries.first_covering(position)
+        proof, checkpoint = queries.proved(position, entry)
     except queries.NotInLog:
         return None
-    path = tuple(queries.inclusion(position, checkpoint.size))
-    return Proven(Proof(position, path, checkpoint.note, entry).format(), _key_at(checkpoint.size))
+    return Proven(proof.format(), _key_at(checkpoint.size))
 
 
 def _key_at(size: int) -> str:
