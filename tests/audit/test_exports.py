@@ -158,7 +158,7 @@ def test_nothing_is_handed_out_that_is_not_recorded(
     def full(event: Event, *, by: Actor) -> int:
         raise psycopg.OperationalError("disk full")
 
-    monkeypatch.setattr(exports, "append", full)
+    monkeypatch.setattr(exports.log, "append", full)
     with pytest.raises(psycopg.OperationalError):
         exports.open_recorded(export, by=by)
     assert not fetched
