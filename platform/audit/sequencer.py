@@ -34,6 +34,9 @@ CHECKPOINT_SECONDS = 1.0
 TURN_LOCK = 0x6C676C6F67
 """The advisory lock that the working sequencer's session holds."""
 LONGEST_POLL_SECONDS = 2.0
+WHOLE_LOOK_SECONDS = 2.0
+"""Least time between two looks at all that waits; those between look past what was placed two looks ago. While some
+session's old snapshot keeps taken rows alive, the index over them is long; only late commits need it whole."""
 LOOKS_SHARE = 20
 """How many times longer than a look that found nothing took is waited after it. A look takes long only while some
 session's old snapshot keeps the rows alive that were taken away."""
@@ -48,16 +51,18 @@ SETTINGS = {
 }
 SESSION = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
 
+WAITING = "SELECT EXISTS (SELECT FROM audit_pending WHERE event_id > %s)"
 # Taken away and placed in one statement: there is no moment between the two. What has a place already keeps it.
 TAKE = """
 WITH taken AS (
-  DELETE FROM audit_pending WHERE event_id IN (SELECT event_id FROM audit_pending ORDER BY event_id LIMIT %(most)s)
+  DELETE FROM audit_pending WHERE event_id IN (
+    SELECT event_id FROM audit_pending WHERE event_id > %(above)s ORDER BY event_id LIMIT %(most)s)
   RETURNING event_id)
 INSERT INTO audit_entry (position, event_id, leaf_hash)
 SELECT %(size)s + row_number() OVER (ORDER BY event.id) - 1, event.id, event.leaf_hash
   FROM taken JOIN audit_event event ON event.id = taken.event_id
  WHERE NOT EXISTS (SELECT FROM audit_entry placed WHERE placed.event_id = event.id)
-RETURNING position, leaf_hash
+RETURNING position, leaf_hash, event_id
 """
 
 
@@ -74,6 +79,9 @@ class Sequencer:
         #: Size of the largest checkpoint in the database.
         self._signed_size = 0
         self._signed_at = 0.0
+        self._whole_look_at = -WHOLE_LOOK_SECONDS
+        #: The highest event id placed up to the look before the last, and up to the last.
+        self._highest = (0, 0)
 
     def stop(self) -> None:
         """End the loop after the step it is in."""
@@ -160,6 +168,7 @@ class Sequencer:
         for size, root in sorted(known.items()):
             _require_extends(self._edge.size, roots.get(size), size, root)
         self._signed_size = stored[0] if stored else 0
+        self._whole_look_at = -WHOLE_LOOK_SECONDS
         self._require_own_key(database)
         if remembered is not None:
             if self._signed_size > remembered[0].size:
@@ -179,18 +188,34 @@ class Sequencer:
 
     def _drain(self, database: Database) -> int:
         """Give their places to the events that wait, at most BATCH; returns how many there were."""
-        waiting = database.execute("SELECT EXISTS (SELECT FROM audit_pending)").fetchone()
+        above = self._looks_above()
+        waiting = database.execute(WAITING, [above]).fetchone()
         if waiting is None or not waiting[0]:
+            self._highest = (self._highest[1], self._highest[1])
             return 0
         try:
             with database.transaction():
-                rows = database.execute(TAKE, {"most": BATCH, "size": self._edge.size}).fetchall()
+                rows = database.execute(
+                    TAKE, {"above": above, "most": BATCH, "size": self._edge.size}
+                ).fetchall()
                 rows.sort()
-                tiles = self._edge.extend(bytes(leaf) for _, leaf in rows)
+                tiles = self._edge.extend(bytes(leaf) for _, leaf, _ in rows)
                 _store_tiles(database, tiles)
         except psycopg.IntegrityError as error:
             raise LogRefused(f"The database refused the next entries: {error}") from error
+        self._highest = (
+            self._highest[1],
+            max([self._highest[1], *(identifier for _, _, identifier in rows)]),
+        )
         return len(rows)
+
+    def _looks_above(self) -> int:
+        """The event id above which to look this time; 0 is all that waits."""
+        now = time.monotonic()
+        if now - self._whole_look_at < WHOLE_LOOK_SECONDS:
+            return self._highest[0]
+        self._whole_look_at = now
+        return 0
 
     def _due(self) -> bool:
         return time.monotonic() - self._signed_at >= CHECKPOINT_SECONDS

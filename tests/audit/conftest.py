@@ -37,7 +37,7 @@ def place_only(sequencer: Connection, size: int) -> None:
     """What a sequencer has done when it is killed before it signs; `size` is that of the tree before."""
     from audit.sequencer import TAKE
 
-    sequencer.execute(TAKE, {"most": 100, "size": size})
+    sequencer.execute(TAKE, {"above": 0, "most": 100, "size": size})
 
 
 def figure(connection: Connection, query: str, *values: object) -> Any:

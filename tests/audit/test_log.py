@@ -156,6 +156,14 @@ BAD_FORMS: list[dict[str, object]] = [
     {"data": nested(33)},
     {"data": nested(700)},
     {"schema": "event/2"},
+    {"kind": "k" * 65},
+    {"outcome": "o" * 33},
+    {"subject": {"id": "s" * 65, "type": "test"}},
+    {"subject": {"id": "s", "type": "t" * 33}},
+    {"actor": PERSON | {"id": "p" * 65}},
+    {"actor": PERSON | {"kind": "k" * 17}},
+    {"actor": PERSON | {"channel": "c" * 17}},
+    {"actor": PERSON | {"organisation": "o" * 65}},
 ]
 
 
@@ -173,6 +181,7 @@ def test_only_events_of_the_one_form_are_taken(connect_as: Connect) -> None:
         taken.append(changes)
     assert [str(changes)[:80] for changes in taken] == []
     good: list[dict[str, object]] = [{}, {"data": nested(32)}, {"actor": PERSON | {"organisation": "o"}}]
+    good += [{"kind": "é" * 64}, {"subject": {"id": "é" * 64, "type": "t" * 32}}]
     for changes in good:
         web.execute(insert, [raw(**changes)])
 

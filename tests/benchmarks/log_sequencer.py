@@ -22,6 +22,7 @@ KILLS, SEED = 20, 20261101
 LONGEST_LIFE = 2.0  # seconds a sequencer has before it is killed
 WRITING_SECONDS = 60.0
 PATIENCE = 60.0
+LOOK_SECONDS = 0.25
 OLDEST = (
     "SELECT coalesce(extract(epoch FROM clock_timestamp() - min(event.recorded_at)), 0)::float "
     "FROM audit_pending JOIN audit_event event ON event.id = event_id"
@@ -91,7 +92,7 @@ def _committed(site: Any, kind: str, seconds: float, meanwhile: Callable[[], obj
     process = _writers(site, kind, WRITERS, seconds)
     while process.poll() is None:
         meanwhile()
-        time.sleep(0.1)
+        time.sleep(LOOK_SECONDS)
     out, _ = process.communicate()
     assert process.returncode == 0
     return int(out)
@@ -103,6 +104,10 @@ def _throughput(site: Any, figure: Figure) -> tuple[list[float], float]:
 
     waits: list[float] = []
     ratios = []
+
+    def look() -> None:  # in both, because it costs the machine something
+        waits.append(figure(OLDEST))
+
     with psycopg.connect(_url(site, "web")) as idle:
         idle.execute(
             "INSERT INTO bench_plain (body) VALUES ('idle') RETURNING id"
@@ -110,8 +115,8 @@ def _throughput(site: Any, figure: Figure) -> tuple[list[float], float]:
         for kind in ("plain", "append"):
             _committed(site, kind, WARM_SECONDS, lambda: None)
         for _ in range(PAIRS):
-            plain = _committed(site, "plain", SECONDS, lambda: None)
-            logged = _committed(site, "append", SECONDS, lambda: waits.append(figure(OLDEST)))
+            plain = _committed(site, "plain", SECONDS, look)
+            logged = _committed(site, "append", SECONDS, look)
             print(f"  {plain / SECONDS:.0f} plain, {logged / SECONDS:.0f} logged a second", file=sys.stderr)
             ratios.append(logged / plain)
         idle.rollback()
