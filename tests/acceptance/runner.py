@@ -73,8 +73,8 @@ def judge(line: Line) -> Verdict:
 def judge_by_tests(line: Line, folder: str = "tests") -> Verdict:
     """Run the tests that carry the line, the slow ones too, one after the other."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
+    with tempfile.TemporaryDirectory() as place:
+        report = Path(place) / "report.xml"
         command = [
             sys.executable,
             "-m",

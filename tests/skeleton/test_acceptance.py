@@ -50,6 +50,11 @@ def test_a_line_without_tests_fails():
     assert str(verdict) == "accept no-such-slug:1 test FAILED no test carries it"
 
 
+def test_a_line_passes_by_the_tests_that_carry_it():
+    verdict = runner.judge_by_tests(Line("log", 1, "test", "x"), "tests/audit/merkle/test_tree.py")
+    assert str(verdict).startswith("accept log:1 test ok 3 tests in ")
+
+
 def test_a_line_without_bars_fails():
     assert not runner.judge_by_bars(Line("no-such-slug", 1, "bench", "x")).ok
 
