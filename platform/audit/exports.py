@@ -19,15 +19,16 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import connections, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import translation
 
-from audit import log, log_events, wording
+from audit import log, log_events, queries, wording
 from audit.canonical import timestamp
 from audit.events import Actor, system
 from audit.explore import AUDITOR, decoded
 from audit.live import CHUNK
 from audit.merkle.export import MANIFEST, ExportWriter, Manifest, pack
-from audit.models import Checkpoint, Export, LogKey, Withholding
+from audit.models import Checkpoint, Cosignature, Export, Withholding
 from config import clock, store, vault
 
 logger = logging.getLogger(__name__)
@@ -139,11 +140,20 @@ def write(directory: Path, selection: Selection) -> Manifest:
                 writer.add(body)
             else:
                 writer.withhold(leaf)
-        notes = Checkpoint.objects.using(AUDITOR).order_by("size").values_list("note", flat=True)
-        keys = LogKey.objects.using(AUDITOR).order_by("since_size").values_list("vkey", flat=True)
         return writer.finish(
-            checkpoints=notes.iterator(chunk_size=CHUNK), keys=list(keys), made_at=timestamp(clock.now())
+            checkpoints=_notes(),
+            keys=queries.verifier_keys(using=AUDITOR),
+            witnesses=[(witness.name, witness.vkey) for witness in queries.witnesses(using=AUDITOR)],
+            made_at=timestamp(clock.now()),
         )
+
+
+def _notes() -> Iterator[str]:
+    """All signed checkpoints, smallest first, with their cosignatures; only public ones have any, so few do."""
+    rows = Checkpoint.objects.using(AUDITOR).order_by("size").only("size", "note")
+    lines = Cosignature.objects.using(AUDITOR).filter(checkpoint=OuterRef("size"))
+    for found in rows.annotate(cosigned=Exists(lines)).iterator(chunk_size=CHUNK):
+        yield queries.note_of(found, using=AUDITOR) if found.cosigned else found.note
 
 
 def _entries(size: int) -> Iterator[tuple[bytes, bytes, datetime]]:

@@ -177,10 +177,12 @@ class LiveCheck:
 
     def _read_checkpoints(self) -> None:
         """Open every signed checkpoint, and note which root has to come out at which size."""
-        keys = [
-            (since, Verifier.parse(vkey))
-            for vkey, since in self._stream("SELECT vkey, since_size FROM audit_log_key ORDER BY since_size")
-        ]
+        keys = []
+        for vkey, since in self._stream("SELECT vkey, since_size FROM audit_log_key ORDER BY since_size"):
+            try:
+                keys.append((since, Verifier.parse(vkey)))
+            except NoteInvalid as error:
+                self.report.add(Finding(f"a key of the log, since {since} entries, is none: {error}"))
         for size, root, note in self._stream("SELECT size, root, note FROM audit_checkpoint ORDER BY size"):
             self.report.checkpoints += 1
             known = [key for since, key in keys if since <= size]

@@ -1,4 +1,4 @@
-"""What anyone may fetch of the log, without signing in: checkpoints, tiles, consistency proofs, keys. Never an entry.
+"""What anyone may fetch of the log, without signing in: checkpoints, tiles, proofs, keys, witnesses. Never an entry.
 
 Addresses carry no language and answers are for programs (C2SP tlog-tiles). Everything stops at the public size.
 """
@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from audit import queries, services
+from audit.merkle.export import listed
 from audit.merkle.tiles import WIDTH, TileInvalid, parse_path
 from audit.models import Checkpoint
 
@@ -116,6 +117,12 @@ def _row(found: Checkpoint) -> dict[str, object]:
 def keys(request: HttpRequest) -> HttpResponse:
     """Verifier keys of this log, oldest first, one a line."""
     return _text("".join(f"{vkey}\n" for vkey in queries.verifier_keys()))
+
+
+@require_safe
+def witnesses(request: HttpRequest) -> HttpResponse:
+    """Verifier keys of the witnesses whose cosignatures are taken, one a line, its name in a comment above it."""
+    return _text(listed((witness.name, witness.vkey) for witness in queries.public_witnesses()))
 
 
 @require_safe

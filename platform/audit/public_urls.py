@@ -11,6 +11,7 @@ urlpatterns = [
     path("checkpoint/<int:size>", public.checkpoint_of, name="log-checkpoint-of"),
     path("checkpoints", public.checkpoints, name="log-checkpoints"),
     path("keys", public.keys, name="log-keys"),
+    path("witnesses", public.witnesses, name="log-witnesses"),
     path("tile/<path:path>", public.tile, name="log-tile"),
     path("consistency", public.consistency, name="log-consistency"),
     path("cosignatures", public.cosignatures, name="log-cosignatures"),

@@ -107,9 +107,18 @@ def verifier_keys(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
     return list(LogKey.objects.using(using).order_by("since_size").values_list("vkey", flat=True))
 
 
-def witnesses() -> list[Witness]:
+def witnesses(*, using: str = DEFAULT_DB_ALIAS) -> list[Witness]:
     """All registered witnesses, by name."""
-    return list(Witness.objects.order_by("name"))
+    return list(Witness.objects.using(using).order_by("name"))
+
+
+def public_witnesses() -> list[Witness]:
+    """The witnesses that were registered when the latest public checkpoint was made, by name.
+
+    Later ones follow with the next: that they were registered is an event that the public does not know of yet.
+    """
+    last = latest_public()
+    return list(Witness.objects.filter(added_at__lte=last.made_at).order_by("name")) if last else []
 
 
 def tile(level: int, number: int, width: int = WIDTH, *, using: str = DEFAULT_DB_ALIAS) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 from typing import Any, TypeAlias
 
@@ -9,7 +10,9 @@ import psycopg
 
 from audit.edge import FullTile, RightEdge
 from audit.keys import LogRefused
+from audit.merkle.note import NoteInvalid, Verifier, parse_note
 
+logger = logging.getLogger("audit.sequencer")
 Database: TypeAlias = psycopg.Connection[Any]
 
 CHUNK = 4096
@@ -79,7 +82,25 @@ def last_checkpoint(database: Database) -> tuple[int, bytes, str] | None:
     return None if row is None else (int(row[0]), bytes(row[1]), str(row[2]))
 
 
-def newest_key(database: Database) -> str | None:
-    """The verifier key that signs now."""
-    row = database.execute("SELECT vkey FROM audit_log_key ORDER BY since_size DESC LIMIT 1").fetchone()
-    return None if row is None else str(row[0])
+def newest_key(database: Database, own: Collection[str]) -> str | None:
+    """The verifier key that signs now: of the keys registered, newest first, one of `own` or one that has signed.
+
+    Whoever has the sequencer's password can add a row, but no signature under the first checkpoint that it claims.
+    The oldest key needs none.
+    """
+    rows = database.execute("SELECT vkey, since_size FROM audit_log_key ORDER BY since_size DESC").fetchall()
+    for number, (vkey, since) in enumerate(rows, start=1):
+        if vkey in own or number == len(rows) or _has_signed(database, vkey, since):
+            return str(vkey)
+        logger.warning("a key that signed nothing stands among the log's own: %s", vkey)
+    return None
+
+
+def _has_signed(database: Database, vkey: str, since: int) -> bool:
+    first = database.execute(
+        "SELECT note FROM audit_checkpoint WHERE size >= %s ORDER BY size LIMIT 1", [since]
+    ).fetchone()
+    try:
+        return first is not None and bool(parse_note(first[0]).verified([Verifier.parse(vkey)]))
+    except NoteInvalid:
+        return False

@@ -12,7 +12,8 @@ from uuid import UUID
 from django.db import connection
 
 from audit import queries
-from audit.models import LogKey
+from audit.merkle.note import parse_note, well_formed
+from audit.models import Checkpoint
 
 
 class Proven(NamedTuple):
@@ -38,9 +39,11 @@ def proof_of(kind: str, submission_id: UUID) -> Proven | None:
         proof, checkpoint = queries.proved(position, entry)
     except queries.NotInLog:
         return None
-    return Proven(proof.format(), _key_at(checkpoint.size))
+    return Proven(proof.format(), _key_of(checkpoint))
 
 
-def _key_at(size: int) -> str:
-    found = LogKey.objects.filter(since_size__lte=size).order_by("since_size").last()
-    return found.vkey if found else ""
+def _key_of(checkpoint: Checkpoint) -> str:
+    """The newest key of the log whose signature stands under it; a key that only stands in the table signs nothing."""
+    known = well_formed(queries.verifier_keys())
+    signers = {found.verifier for found in parse_note(checkpoint.note).verified(known)}
+    return next((verifier.vkey for verifier in reversed(known) if verifier in signers), "")

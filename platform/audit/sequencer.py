@@ -178,8 +178,9 @@ class Sequencer:
         logger.info("sequencing %s from entry %d", self._keys.origin, self._edge.size)
 
     def _require_own_key(self, database: Database) -> None:
-        newest, second = newest_key(database), self._keys.next_signer()
-        if newest in (self._keys.signer.vkey, second and second.vkey) and newest is not None:
+        own = [signer.vkey for signer in (self._keys.signer, self._keys.next_signer()) if signer]
+        newest = newest_key(database, own)
+        if newest in own:
             return
         if newest is not None and not self._adopt:
             raise LogRefused(f"The key in {self._keys.folder} is not the log's own, {newest}.")

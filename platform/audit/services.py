@@ -68,7 +68,8 @@ def accept_cosignatures(text: str) -> list[Witness]:
     """
     note = _parse(text)
     size = _require_ours(note)
-    known = {notes.Verifier.parse(witness.vkey): witness for witness in queries.witnesses()}
+    by_key = {witness.vkey: witness for witness in queries.witnesses()}
+    known = {verifier: by_key[verifier.vkey] for verifier in notes.well_formed(by_key)}
     try:
         verified = note.verified(known)
     except notes.NoteInvalid as error:

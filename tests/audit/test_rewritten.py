@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from audit.keys import Keyring
+from audit.live import LiveCheck
 from audit.merkle.checkpoint import Checkpoint
 from audit.merkle.note import Signer, generate_key
 from audit.merkle.tree import Frontier
+from config import clock
 from tests.audit.conftest import Crew, add_events, place_only, signed_size, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.serial]
@@ -123,6 +127,37 @@ def test_a_checkpoint_forged_in_the_database_is_refused(
         [tree.root(), note],
     )
     assert "A checkpoint is not of this log's key" in crew.refused()
+
+
+@pytest.mark.parametrize("vkey", ["no key at all", "another"])
+def test_a_key_added_with_the_sequencers_password_stops_nothing(
+    connect_as: Connect, sequence: Sequence, settings: Any, vkey: str
+) -> None:
+    """It signed nothing, so the sequencer goes on with its own; the check of the live log names a row that is none."""
+    add_events(connect_as("web"), 5)
+    sequence()
+    vkey = Signer(settings.LOG_ORIGIN, generate_key()).vkey if vkey == "another" else vkey
+    connect_as("sequencer").execute("INSERT INTO audit_log_key VALUES (%s, 'x', 3)", [vkey])
+    add_events(connect_as("web"), 5)
+    assert sequence() == 10
+    auditor = connect_as("auditor")
+    with auditor.transaction():
+        check = LiveCheck(auditor, origin=settings.LOG_ORIGIN, ledgers=[], now=clock.now())
+        lines = [found.line() for found in check.run().findings]
+    assert len(lines) == (1 if vkey == "no key at all" else 0)
+    assert all("a key of the log, since 3 entries, is none" in line for line in lines)
+
+
+def test_after_a_rotation_the_folder_with_the_old_key_is_refused(
+    connect_as: Connect, crew: Crew, sequence: Sequence, tmp_path: Path, settings: Any
+) -> None:
+    add_events(connect_as("web"), 5)
+    sequence()
+    old = shutil.copytree(tmp_path / "sequencer", tmp_path / "old")
+    Keyring(tmp_path / "sequencer", settings.LOG_ORIGIN).request_rotation()
+    add_events(connect_as("web"), 1)
+    sequence()
+    assert "is not the log's own" in crew.refused(folder=old)
 
 
 def test_another_logs_folder_is_refused(

@@ -21,6 +21,8 @@ from audit.merkle.tree import HASH_BYTES, Frontier, leaf_hash
 
 SCHEMA = "lingee-log-export/1"
 MANIFEST, KEYS, CHECKPOINTS, TABLE = "manifest.json", "keys.txt", "checkpoints.txt", "events.csv"
+WITNESSES = "witnesses.txt"
+"""Only in exports of a log that has witnesses."""
 MOST_ENTRIES = 1 << 62
 MAXIMUM_NOTE = 64 * 1024
 _FRAME = re.compile(rb"=== ([1-9][0-9]{0,5})\n")
@@ -80,6 +82,12 @@ class Manifest:
         if not 0 <= body["size"] < MOST_ENTRIES:
             raise ExportInvalid("the manifest gives a size that no log has")
         return cls(**body)
+
+
+def listed(witnesses: Iterable[tuple[str, str]]) -> str:
+    """Names and verifier keys of witnesses as a list of keys: one a line, and above it its name as a comment."""
+    names = (("".join(mark if mark.isprintable() else " " for mark in name), key) for name, key in witnesses)
+    return "".join(f"# {name}\n{key}\n" for name, key in names)
 
 
 def frame(note: str) -> bytes:
@@ -193,8 +201,18 @@ class ExportWriter:
         path.write_bytes(data)
         self._files[name] = hashlib.sha256(data).hexdigest()
 
-    def finish(self, *, checkpoints: Iterable[str], keys: Iterable[str], made_at: str) -> Manifest:
-        """Write the right edge, the signed checkpoints (oldest first), the verifier keys and the manifest."""
+    def finish(
+        self,
+        *,
+        checkpoints: Iterable[str],
+        keys: Iterable[str],
+        made_at: str,
+        witnesses: Iterable[tuple[str, str]] = (),
+    ) -> Manifest:
+        """Write the right edge, the signed checkpoints (oldest first), the verifier keys and the manifest.
+
+        Cosignatures stand under the checkpoints as further lines; `witnesses` are the names and keys of who made them.
+        """
         if self._bundle:
             self._write_bundle()
         for level, row in enumerate(self._levels):
@@ -202,6 +220,8 @@ class ExportWriter:
                 number = (self.size >> (8 * level)) // WIDTH
                 self._write(tile_path(level, number, len(row)), b"".join(row))
         self._write(KEYS, "".join(f"{key}\n" for key in keys).encode())
+        if vouching := listed(witnesses):
+            self._write(WITNESSES, vouching.encode())
         self._write_checkpoints(checkpoints)
         self._close_table()
         manifest = Manifest(

@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -209,6 +210,15 @@ class Note:
             if verifier is not None:
                 found.setdefault(verifier, Verified(verifier, verifier.check(self.body, signature.data)))
         return list(found.values())
+
+
+def well_formed(vkeys: Iterable[str]) -> list[Verifier]:
+    """The keys among these that are any: whoever may add a line to a list of keys must not make the others useless."""
+    found = []
+    for vkey in vkeys:
+        with suppress(NoteInvalid):
+            found.append(Verifier.parse(vkey))
+    return found
 
 
 def parse_note(text: str) -> Note:
