@@ -10,7 +10,7 @@ from pathlib import Path
 
 from audit.merkle.checkpoint import Checkpoint
 from audit.merkle.export import ExportWriter, Manifest
-from audit.merkle.note import Signer, generate_key
+from audit.merkle.note import Cosigner, Signer, add_signature, generate_key
 from audit.merkle.tree import Frontier, leaf_hash
 
 ORIGIN = "bench.example/log"
@@ -294,9 +294,15 @@ def export(
     *,
     sizes: Collection[int] = (),
     withheld: Collection[int] = (),
+    cosigned: Mapping[int, Sequence[Cosigner]] = {},
 ) -> Manifest:
-    """Write an export with checkpoints at `sizes` and at its end; the positions in `withheld` keep their entries."""
-    notes = checkpoints(entries, {*sizes, len(entries)}, signers)
+    """Write an export with checkpoints at `sizes` and at its end; the positions in `withheld` keep their entries.
+
+    `cosigned` says which witnesses sign at which size.
+    """
+    notes = checkpoints(entries, {*sizes, *cosigned, len(entries)}, signers)
+    notes = [cosign(note, cosigned.get(int(note.split("\n")[1]), ())) for note in notes]
+    witnesses = dict.fromkeys((one.name, one.vkey) for group in cosigned.values() for one in group)
     groups = list(signers.values()) if isinstance(signers, Mapping) else [signers]
     keys = dict.fromkeys(signer.vkey for group in groups for signer in group)
     writer = ExportWriter(directory, ORIGIN, row=_row, header=["position", "kind", "subject", "time"])
@@ -305,7 +311,21 @@ def export(
             writer.withhold(leaf_hash(entry))
         else:
             writer.add(entry)
-    return writer.finish(checkpoints=notes, keys=keys, made_at="2026-11-30T08:00:00.000000Z")
+    return writer.finish(
+        checkpoints=notes, keys=keys, witnesses=witnesses, made_at="2026-11-30T08:00:00.000000Z"
+    )
+
+
+def witness(name: str = "witness.example", at: int = BEGIN) -> Cosigner:
+    """A witness with a fresh key that signs at `at`."""
+    return Cosigner(name, generate_key(), at)
+
+
+def cosign(note: str, cosigners: Iterable[Cosigner]) -> str:
+    """The note with the lines of these witnesses."""
+    for cosigner in cosigners:
+        note = add_signature(note, cosigner)
+    return note
 
 
 def _row(position: int, entry: bytes) -> list[str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from audit.merkle.note import well_formed
 from audit.merkle.tiles import WIDTH, encode_bundle, entries_path, tile_path, tile_root
 from audit.merkle.tree import HASH_BYTES, Frontier, leaf_hash
 
@@ -85,9 +86,15 @@ class Manifest:
 
 
 def listed(witnesses: Iterable[tuple[str, str]]) -> str:
-    """Names and verifier keys of witnesses as a list of keys: one a line, and above it its name as a comment."""
-    names = (("".join(mark if mark.isprintable() else " " for mark in name), key) for name, key in witnesses)
-    return "".join(f"# {name}\n{key}\n" for name, key in names)
+    """Names and verifier keys of witnesses as a list of keys: one a line, and above it its name as a comment.
+
+    What is no key is left out, so that one row that somebody added makes the list useless to nobody.
+    """
+    lines = []
+    for name, vkey in witnesses:
+        shown = "".join(mark if mark.isprintable() else " " for mark in name)
+        lines += [f"# {shown}\n{key.vkey}\n" for key in well_formed([vkey])]
+    return "".join(lines)
 
 
 def frame(note: str) -> bytes:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from audit.merkle.checkpoint import Checkpoint, CheckpointInvalid, open_checkpoint
-from audit.merkle.note import MAXIMUM_BYTES, NoteInvalid, Verifier
+from audit.merkle.note import COSIGNATURE, MAXIMUM_BYTES, NoteInvalid, Verifier
 from client.audit import prove, receipt, single, source, verify, witness
 from client.audit.report import Report, WrongQuestion, shown
 from client.audit.trust import parse_keys
@@ -63,6 +63,14 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, help="an export's directory, its tar, a receipt, or a proof")
     parser.add_argument("--key", required=True, help="the log's verifier key, or a file that holds it")
     parser.add_argument("--since", type=Path, metavar="FILE", help="a checkpoint saved earlier")
+    parser.add_argument(
+        "--witness",
+        action="append",
+        default=[],
+        metavar="VKEY",
+        help="a witness's verifier key, or a file of such keys; may be repeated. Each must have cosigned a checkpoint "
+        "of the export, not necessarily the newest: it is told at which size it last did, and when",
+    )
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--proofs", action="store_true", help="hashes, tree and signatures (the default)")
     modes.add_argument("--strict", action="store_true", help="also canonical form and rules across events")
@@ -92,14 +100,14 @@ def _add_witness(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_witness)
 
 
-def read_keys(text: str) -> list[Verifier]:
+def read_keys(text: str, option: str = "--key") -> list[Verifier]:
     """The verifier keys in an argument: one key, or the name of a file of them. Raises WrongQuestion."""
     try:
         if "+" in text and not Path(text).exists():
             return [Verifier.parse(text)]
         return parse_keys(Path(text).read_text(encoding="utf-8"))
     except (NoteInvalid, OSError, UnicodeError) as error:
-        raise WrongQuestion(f"--key: neither a verifier key nor a file of one: {error}") from error
+        raise WrongQuestion(f"{option}: neither a verifier key nor a file of one: {error}") from error
 
 
 def _only(keys: list[Verifier]) -> Verifier:
@@ -107,6 +115,19 @@ def _only(keys: list[Verifier]) -> Verifier:
     if len(keys) != 1:
         raise WrongQuestion("--key: give exactly one key, the one that you trust")
     return keys[0]
+
+
+def read_witnesses(texts: Sequence[str]) -> list[Verifier]:
+    """The keys of the named witnesses, each once. Raises WrongQuestion."""
+    found: dict[Verifier, None] = {}
+    for text in texts:
+        keys = read_keys(text, "--witness")
+        if not keys:
+            raise WrongQuestion(f"--witness: {text} holds no key")
+        if strange := [key for key in keys if key.kind != COSIGNATURE]:
+            raise WrongQuestion(f"--witness: {strange[0].vkey} signs logs, it is no witness's key")
+        found.update(dict.fromkeys(keys))
+    return list(found)
 
 
 def _verify(given: argparse.Namespace) -> int:
@@ -133,13 +154,12 @@ def _uncollected() -> Iterator[None]:
 
 def _report(given: argparse.Namespace, keys: list[Verifier]) -> Report:
     path: Path = given.path
+    witnesses = read_witnesses(given.witness)
     if path.is_file() and _begins_like_json(path):
-        if given.since is not None:
-            raise WrongQuestion("--since is a question about exports; a receipt holds one checkpoint")
+        _only_exports(given, "a receipt holds the first checkpoints over its entries")
         return receipt.verify_receipt(receipt.parse_receipt(_beginning(path, LARGEST_RECEIPT)), keys)
     if path.is_file() and single.is_proof(_beginning(path)):
-        if given.since is not None:
-            raise WrongQuestion("--since is a question about exports; a proof holds one checkpoint")
+        _only_exports(given, "a proof holds one checkpoint")
         text = _beginning(path, single.LARGEST).decode("utf-8", "replace")
         return single.verify_proof(text, _only(keys))
     if not path.exists():
@@ -147,7 +167,15 @@ def _report(given: argparse.Namespace, keys: list[Verifier]) -> Report:
     key = _only(keys)
     found = source.open_source(path)
     since = _since(given.since, [key, *verify.read_keys(found)]) if given.since else None
-    return verify.verify_export(found, key, verify.Options(given.strict, since, given.jobs), _progress())
+    options = verify.Options(given.strict, since, given.jobs, witnesses)
+    return verify.verify_export(found, key, options, _progress())
+
+
+def _only_exports(given: argparse.Namespace, why: str) -> None:
+    """Raises WrongQuestion where something is asked that only an export can answer."""
+    for option, value in (("--since", given.since), ("--witness", given.witness)):
+        if value:
+            raise WrongQuestion(f"{option} is a question about exports; {why}")
 
 
 def _begins_like_json(path: Path) -> bool:

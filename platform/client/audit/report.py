@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 MOST_PROBLEMS = 50
@@ -41,6 +42,43 @@ class Problem:
         return f"entry {self.first} to {self.last}: {self.what}"
 
 
+@dataclass(frozen=True)
+class Vouched:
+    """What a witness that the reader named vouches for: the first `size` entries, as it saw them at `at`.
+
+    `cosigned` counts the checkpoints that bear its valid cosignature; `size` and `at` (seconds since 1970, `time` in
+    words) are of the largest, None where there is none.
+    """
+
+    name: str
+    key: str
+    cosigned: int = 0
+    size: int | None = None
+    at: int | None = None
+
+    @property
+    def time(self) -> str | None:
+        """`at` in RFC 3339; as a number where no calendar reaches it."""
+        if self.at is None:
+            return None
+        try:
+            return f"{datetime.fromtimestamp(self.at, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        except (ValueError, OverflowError, OSError):
+            return f"second {self.at} since 1970"
+
+    def sentence(self, whole: int) -> str:
+        """One line for a person; `whole` is the size of the log."""
+        if self.size is None:
+            return f"witness {self.name}: no cosignature"
+        left = whole - self.size
+        rest = f"; only the log's own key vouches for the last {left}" if left > 0 else ""
+        return f"witness {self.name}: vouches for the first {self.size} of {whole} entries as of {self.time}{rest}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every field, and `time`."""
+        return {**asdict(self), "time": self.time}
+
+
 @dataclass
 class Report:
     """The outcome for one export or receipt. It is `ok` where there is no problem; notices are facts to look at."""
@@ -66,6 +104,8 @@ class Report:
     """Files of the export that are for people; only their hashes were checked."""
     proved: list[str] = field(default_factory=list)
     """What the proofs of a receipt, or a single proof, show: one line each."""
+    witnesses: list[Vouched] = field(default_factory=list)
+    """The witnesses that the reader named, in that order."""
 
     @property
     def ok(self) -> bool:
@@ -107,7 +147,8 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON object: every field, `ok` and `first_bad_index`."""
-        return {**asdict(self), "ok": self.ok, "first_bad_index": self.first_bad}
+        witnesses = [found.as_dict() for found in self.witnesses]
+        return {**asdict(self), "witnesses": witnesses, "ok": self.ok, "first_bad_index": self.first_bad}
 
     def lines(self) -> list[str]:
         """The report for a person; the first line is the verdict."""
@@ -141,4 +182,5 @@ class Report:
             f"log {self.origin}: {counts}, {self.checkpoints} checkpoints; checked: {self.mode}",
             f"root {self.root}",
             f"key {self.key}",
+            *(found.sentence(self.size) for found in self.witnesses),
         ]

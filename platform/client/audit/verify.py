@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from audit.merkle.checkpoint import Checkpoint
-from audit.merkle.export import CHECKPOINTS, KEYS, MANIFEST, TABLE, ExportInvalid, Manifest
+from audit.merkle.export import CHECKPOINTS, KEYS, MANIFEST, TABLE, WITNESSES, ExportInvalid, Manifest
 from audit.merkle.note import NoteInvalid, Verifier
 from audit.merkle.tiles import WIDTH, TileInvalid, parse_path, split_hashes, tile_path, tile_width, tiles_of
 from audit.merkle.tree import EMPTY_ROOT, Frontier
@@ -17,9 +17,12 @@ from client.audit.pool import check_all
 from client.audit.report import Report, WrongQuestion
 from client.audit.source import Missing, Source
 from client.audit.trust import Trust, parse_keys
+from client.audit.vouching import Witnesses
 from client.audit.walk import Checkpoints, Tiles, grow
 
 CHUNK = 1 << 20
+OTHERS = (KEYS, WITNESSES, CHECKPOINTS, TABLE)
+"""Files of an export that are no tiles and no bundles."""
 Tick = Callable[[int, int], None]
 
 
@@ -31,6 +34,8 @@ class Options:
     since: Checkpoint | None = None
     jobs: int | None = None
     """Helper processes; None lets the size decide."""
+    witnesses: Sequence[Verifier] = ()
+    """Each must have cosigned a checkpoint of the export."""
 
 
 def read_manifest(source: Source) -> Manifest:
@@ -49,15 +54,15 @@ def read_keys(source: Source) -> list[Verifier]:
         return []
 
 
-def _wrong_keys(source: Source) -> str | None:
-    """What is wrong with the list of keys where it is there; that it is missing is told with the other files."""
-    try:
-        parse_keys(source.read(KEYS).decode())
-    except Missing:
-        return None
-    except (NoteInvalid, UnicodeDecodeError) as error:
-        return f"{KEYS} is no list of verifier keys: {error}"
-    return None
+def _check_keys(source: Source, report: Report) -> None:
+    """The lists of keys where they are there; that one is missing is told with the other files."""
+    for name in (KEYS, WITNESSES):
+        try:
+            parse_keys(source.read(name).decode())
+        except Missing:
+            continue
+        except (NoteInvalid, UnicodeDecodeError) as error:
+            report.add(None, None, f"{name} is no list of verifier keys: {error}")
 
 
 def verify_export(
@@ -72,15 +77,16 @@ def verify_export(
     history = History(report)
     kinds = history.judge.read if options.strict else frozenset[str]()
     task = Task(source, manifest.size, manifest.files, options.strict, kinds)
-    if wrong := _wrong_keys(source):
-        report.add(None, None, wrong)
+    _check_keys(source, report)
     report.not_compared = [TABLE] if TABLE in manifest.files else []
     trust = Trust(key.name, key, read_keys(source))
     _check_names(task, report)
     _check_others(task, report)
-    checkpoints = Checkpoints(task, trust, report, options.since)
+    witnesses = Witnesses(options.witnesses, report)
+    checkpoints = Checkpoints(task, trust, report, options.since, witnesses)
     _walk(task, checkpoints, history, options, tick)
     checkpoints.finish()
+    witnesses.finish()
     if options.strict:
         history.finish()
     _check_counts(manifest, report, history)
@@ -118,7 +124,7 @@ def _leaves(task: Task, checked: Checked, checkpoints: Checkpoints) -> list[byte
 def _check_names(task: Task, report: Report) -> None:
     """The manifest names every tile of the tree and nothing that does not belong to an export."""
     for name in task.files:
-        if name not in (KEYS, CHECKPOINTS, TABLE) and not _belongs(task, name):
+        if name not in OTHERS and not _belongs(task, name):
             report.add(None, None, f"the manifest names {name[:80]!r}, which is no part of this export")
     for name in (KEYS, CHECKPOINTS):
         if name not in task.files:
@@ -144,7 +150,7 @@ def _belongs(task: Task, name: str) -> bool:
 
 def _check_others(task: Task, report: Report) -> None:
     """The SHA-256 of the files that are no tiles and no bundles."""
-    for name in (KEYS, CHECKPOINTS, TABLE):
+    for name in OTHERS:
         if name not in task.files:
             continue
         digest = hashlib.sha256()

@@ -14,6 +14,7 @@ from client.audit.bundles import Checked, Task, read_file
 from client.audit.report import Report
 from client.audit.source import Missing
 from client.audit.trust import Trust
+from client.audit.vouching import Witnesses
 
 
 class Tiles:
@@ -69,15 +70,20 @@ class Tiles:
 class Checkpoints:
     """The signed checkpoints in their order, met by the growing tree."""
 
-    def __init__(self, task: Task, trust: Trust, report: Report, since: Checkpoint | None) -> None:
+    def __init__(
+        self, task: Task, trust: Trust, report: Report, since: Checkpoint | None, witnesses: Witnesses
+    ) -> None:
         self._task = task
         self._trust = trust
         self._report = report
+        self._witnesses = witnesses
         self._since = since
         self._confirmed = 0
         """Size of the last checkpoint that fits."""
         self._ended = False
         self._notes = self._open()
+        self._text = ""
+        """The note of `_next`."""
         self._next = self._take()
 
     @property
@@ -120,7 +126,7 @@ class Checkpoints:
                 f"a checkpoint of {found.size} entries is signed, but only {self._task.size} are here"
             )
             return None
-        self._report.checkpoints = number
+        self._report.checkpoints, self._text = number, text
         return found
 
     def meet(self, size: int, root: bytes) -> None:
@@ -138,6 +144,7 @@ class Checkpoints:
                 self._ended, self._next = True, None
                 return
             self._confirmed = size
+            self._witnesses.take(self._text, size)
             self._report.root = base64.b64encode(root).decode("ascii")
             self._next = self._take()
 
