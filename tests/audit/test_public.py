@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from audit.merkle.checkpoint import Checkpoint, open_checkpoint
 from audit.merkle.note import Cosigner, Verifier, add_signature, generate_key, parse_note
 from audit.merkle.tree import node_hash, verify_consistency
+from client.audit.trust import parse_keys
 from config import clock
 from tests.audit.conftest import Connection, add_events, figure
 
@@ -52,7 +53,7 @@ def grow(web: Connection, sequence: Sequence, *counts: int) -> list[int]:
 def test_an_empty_log_says_so(servers: Any) -> None:
     refused("checkpoint", 404, "log_empty")
     assert get("checkpoints").json() == {"checkpoints": [], "next": None}
-    assert get("keys").content == b""
+    assert get("keys").content == get("witnesses").content == b""
 
 
 def test_anyone_follows_the_log_with_its_key_alone(connect_as: Connect, sequence: Sequence) -> None:
@@ -152,6 +153,29 @@ def test_a_witness_vouches_for_a_checkpoint_once(connect_as: Connect, sequence: 
     assert [item.verifier for item in parse_note(shown).verified([cosigner.verifier])] == [cosigner.verifier]
     assert figure(auditor, "SELECT count(*) FROM audit_cosignature") == 1
     assert sequence() == 1, "a cosignature is no event: else each would ask for the next"
+
+
+def test_whoever_checks_finds_the_witnesses_keys_but_no_sooner_than_the_public_log_moves(
+    connect_as: Connect, sequence: Sequence, settings: Any
+) -> None:
+    """That one was registered is an event, which the public knows of from the next tick on."""
+    settings.LOG_PUBLIC_TICK_SECONDS = 900
+    with clock.frozen(NOON + timedelta(minutes=1)):
+        first = witness("Notary")
+        sequence()
+        assert get("witnesses").content == b""
+    with clock.frozen(NOON + timedelta(minutes=16)):
+        second = witness("College")
+        sequence()
+        answer = get("witnesses")
+        assert answer.content.decode() == f"# Notary\n{first.vkey}\n"
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer["Cache-Control"] == "no-cache"
+    with clock.frozen(NOON + timedelta(minutes=30)):
+        listed = get("witnesses").content.decode()
+        assert listed == f"# College\n{second.vkey}\n# Notary\n{first.vkey}\n"
+        assert parse_keys(listed) == [second.verifier, first.verifier]
+    assert Client().post("/log/witnesses").status_code == 405
 
 
 def test_what_vouches_for_nothing_is_refused(connect_as: Connect, sequence: Sequence) -> None:

@@ -18,11 +18,12 @@ SECTION = "## Auditors, and everyone who checks"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, auditor, dist):  # noqa: F811 - fixtures
-    """A folder as the README supposes it: dist/, receipt.json, export.tar, log.key; nothing else."""
+    """A folder as the README supposes it: dist/, receipt.json, export.tar, log.key, witness.key; nothing else."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copytree(dist, folder / "dist")
     shutil.copy(auditor / "receipt.json", folder)
     shutil.copy(auditor / "key", folder / "log.key")
+    shutil.copy(auditor / "witness.key", folder)
     with tarfile.open(folder / "export.tar", "w") as archive:
         archive.add(auditor / "export", arcname=".")
     done = run(folder, blocks()[0])
@@ -37,8 +38,9 @@ def blocks() -> list[str]:
 
 @pytest.mark.acceptance("log:6")
 def test_the_lines_work_as_they_stand(place):
-    _, vendor, month = blocks()
-    for lines in (vendor, month):
+    _, *questions = blocks()
+    assert len(questions) == 3
+    for lines in questions:
         done = run(place, lines)
         assert (done.returncode, done.stdout.splitlines()[:1]) == (0, ["OK"]), done.stdout + done.stderr
     listed = run(place, "v/bin/pip list").stdout.lower()
@@ -48,7 +50,7 @@ def test_the_lines_work_as_they_stand(place):
 
 @pytest.mark.acceptance("log:6")
 def test_and_they_notice(place, tmp_path):
-    _, vendor, month = blocks()
+    _, *questions = blocks()
     broken = tmp_path / "broken"
     shutil.copytree(place, broken, symlinks=True)
     text = (broken / "receipt.json").read_text()
@@ -57,7 +59,7 @@ def test_and_they_notice(place, tmp_path):
     at = data.index(b'"submission.admitted"')
     data[at + 1] ^= 1
     (broken / "export.tar").write_bytes(bytes(data))
-    for lines in (vendor, month):
+    for lines in questions:
         done = run(broken, lines)
         assert (done.returncode, done.stdout.splitlines()[0].startswith("BROKEN")) == (1, True), done.stdout
 

@@ -54,12 +54,13 @@ def run(*command, cwd, code=0):
 
 @pytest.fixture(scope="module")
 def auditor(tmp_path_factory):
-    """A folder as an auditor has it: an export, a receipt, the log's key, a checkpoint saved earlier."""
+    """A folder as an auditor has it: an export, a receipt, the keys of log and witness, a checkpoint saved earlier."""
     folder = tmp_path_factory.mktemp("papers")
     signer, entries = synthetic.signer(), list(synthetic.history(8, submissions=6, episodes=20))
-    hidden = range(30)
-    synthetic.export(folder / "export", entries, [signer], sizes={100}, withheld=hidden)
+    hidden, witness = range(30), synthetic.witness()
+    synthetic.export(folder / "export", entries, [signer], withheld=hidden, cosigned={100: [witness]})
     (folder / "key").write_text(signer.vkey + "\n")
+    (folder / "witness.key").write_text(witness.vkey + "\n")
     (folder / "saved").write_text(synthetic.checkpoints(entries, {100}, [signer])[0])
     prover = Prover(Folder(folder / "export"))
     admitted = [at for at, entry in enumerate(entries) if b'"submission.admitted"' in entry and at >= 30]

@@ -67,6 +67,7 @@ FREE = [
     "log-checkpoint",
     "log-checkpoints",
     "log-keys",
+    "log-witnesses",
     "log-consistency",
     "log-cosignatures",
     "log",
