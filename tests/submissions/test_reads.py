@@ -181,7 +181,8 @@ UNMARKED = {
     "public, for anyone: web log only": (
         *("api-health", "api-task-sets", "api-schema", "api-problems", "api-problem", "api-openapi"),
         *("api-nothing", "log-checkpoint", "log-checkpoint-of", "log-checkpoints", "log-keys", "log-tile"),
-        *("log-consistency", "log-cosignatures", "leaderboard:overview", "leaderboard:rules"),
+        *("log-consistency", "log-cosignatures", "log-witnesses"),
+        *("leaderboard:overview", "leaderboard:rules"),
         *("leaderboard:contract", "leaderboard:public_tasks", "leaderboard:public_task"),
         *("leaderboard:problems", "leaderboard:problem", "leaderboard:time_zone"),
         *("leaderboard:log", "leaderboard:log_verify", "leaderboard:log_verify_file"),
