@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from audit.merkle.note import NoteInvalid, Verifier, add_line, parse_note
+from audit.merkle.note import NoteInvalid, Verifier, add_line, parse_note, signed_by
 from audit.merkle.proof import Proof
 from audit.merkle.tiles import HEIGHT, WIDTH, TileReader, parse_path
 from audit.merkle.tree import HASH_BYTES, consistency_proof, inclusion_proof
@@ -103,8 +103,20 @@ def note_of(checkpoint: Checkpoint, *, using: str = DEFAULT_DB_ALIAS) -> str:
 
 
 def verifier_keys(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
-    """Verifier keys of this log, oldest first."""
-    return list(LogKey.objects.using(using).order_by("since_size").values_list("vkey", flat=True))
+    """Verifier keys of this log, oldest first: those that signed the checkpoint they begin with.
+
+    Another row says nothing, since the sequencer's password suffices for it; but before the first checkpoint the
+    first row is believed.
+    """
+    rows = list(LogKey.objects.using(using).order_by("since_size"))
+    checkpoints = Checkpoint.objects.using(using).order_by("size")
+    begun = (checkpoints.filter(size__gte=row.since_size).first() for row in rows)
+    pairs = zip(rows, begun, strict=True)
+    return [
+        row.vkey
+        for row, first in pairs
+        if (signed_by(first.note, row.vkey) if first is not None else row is rows[0])
+    ]
 
 
 def witnesses(*, using: str = DEFAULT_DB_ALIAS) -> list[Witness]:

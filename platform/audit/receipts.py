@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection
 
 from audit import queries
-from audit.merkle.note import parse_note, well_formed
+from audit.merkle.note import signed_by
 from audit.models import Checkpoint
 
 
@@ -43,7 +43,6 @@ def proof_of(kind: str, submission_id: UUID) -> Proven | None:
 
 
 def _key_of(checkpoint: Checkpoint) -> str:
-    """The newest key of the log whose signature stands under it; a key that only stands in the table signs nothing."""
-    known = well_formed(queries.verifier_keys())
-    signers = {found.verifier for found in parse_note(checkpoint.note).verified(known)}
-    return next((verifier.vkey for verifier in reversed(known) if verifier in signers), "")
+    """The newest key of the log whose signature stands under it."""
+    newest_first = reversed(queries.verifier_keys())
+    return next((vkey for vkey in newest_first if signed_by(checkpoint.note, vkey)), "")

@@ -11,10 +11,11 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from audit import models, queries
 from audit.keys import Keyring
 from audit.live import LiveCheck
 from audit.merkle.checkpoint import Checkpoint
-from audit.merkle.note import Signer, generate_key
+from audit.merkle.note import Signer, generate_key, signed_by
 from audit.merkle.tree import Frontier
 from config import clock
 from tests.audit.conftest import Crew, add_events, place_only, signed_size, until
@@ -140,6 +141,8 @@ def test_a_key_added_with_the_sequencers_password_stops_nothing(
     connect_as("sequencer").execute("INSERT INTO audit_log_key VALUES (%s, 'x', 3)", [vkey])
     add_events(connect_as("web"), 5)
     assert sequence() == 10
+    (own,) = queries.verifier_keys()
+    assert signed_by(models.Checkpoint.objects.get(size=10).note, own)
     auditor = connect_as("auditor")
     with auditor.transaction():
         check = LiveCheck(auditor, origin=settings.LOG_ORIGIN, ledgers=[], now=clock.now())

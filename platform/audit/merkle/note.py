@@ -221,6 +221,14 @@ def well_formed(vkeys: Iterable[str]) -> list[Verifier]:
     return found
 
 
+def signed_by(text: str, vkey: str) -> bool:
+    """Whether a signature by that key stands under the note, and is right."""
+    try:
+        return bool(parse_note(text).verified([Verifier.parse(vkey)]))
+    except NoteInvalid:
+        return False
+
+
 def parse_note(text: str) -> Note:
     """Text and signature lines. Raises NoteInvalid."""
     if len(text) > MAXIMUM_BYTES:
