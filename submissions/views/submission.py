@@ -22,7 +22,7 @@ from submissions.delivery import delivers, hand_out, show_status
 from submissions.faces import list_face, submission_face
 from submissions.models import Submission
 from submissions.policies.states import ENDS
-from submissions.problems import Refused
+from submissions.problems import Refusal, Refused
 from submissions.queries import Moment, PreflightRun
 from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
 from submissions.views.common import actor, refused_page
@@ -181,6 +181,7 @@ def choice(request: HttpRequest, submission: UUID) -> HttpResponse:
 
 @require_POST
 @member_page
+@delivers("submission")
 def consent(request: HttpRequest, submission: UUID) -> HttpResponse:
     """Give or withdraw the consent to publish."""
     found = queries.submission_of(membership_in(request).organisation, submission)
@@ -188,20 +189,27 @@ def consent(request: HttpRequest, submission: UUID) -> HttpResponse:
     try:
         services.set_publication_consent(found.id, consent=word, by=actor(request))
     except Refused as refused:
-        return refused_page(request, "submissions/submission.html", page_of(found), refused.refusal)
+        return _refused_here(request, found, refused.refusal)
     return redirect("submissions:submission", found.id)
+
+
+def _refused_here(request: HttpRequest, submission: Submission, refusal: Refusal) -> HttpResponse:
+    """The submission's page with a refusal above it: its state is shown there too, so that is recorded."""
+    face = submission_face(submission)
+    show_status(request, "submission", ("submission", submission.id), face, by=actor(request))
+    return refused_page(request, "submissions/submission.html", page_of(submission), refusal)
 
 
 @require_safe
 @member_page
-@delivers("receipt")
+@delivers("receipt", "submission")
 def receipt(request: HttpRequest, submission: UUID) -> HttpResponse:
     """The receipt as a file; the submission's page with the reason where it is not ready yet."""
     found = queries.submission_of(membership_in(request).organisation, submission)
     try:
         given = receipt_of(found)
     except Refused as refused:
-        return refused_page(request, "submissions/submission.html", page_of(found), refused.refusal)
+        return _refused_here(request, found, refused.refusal)
     hand_out_receipt(request, given, by=actor(request))
     return receipt_file(given)
 

@@ -191,7 +191,7 @@ UNMARKED = {
         *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
     ),
     "the reader's own bytes on their way in": ("api-uploads", "api-upload", "api-upload-complete"),
-    "a form, and nothing of a submission": ("submissions:new_submission", "submissions:consent"),
+    "a form, and nothing of a submission": ("submissions:new_submission",),
     "people, organisations and their tokens": (
         *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
         *("accounts:organisation", "console:organisations", "console:verify"),
@@ -253,6 +253,17 @@ def test_polling_is_an_event_when_it_shows_news_and_a_count_otherwise(
     }
     assert summary["actor"] == shown[0]["actor"]
     assert summary["subject"] == {"id": str(submission.id), "type": "submission"}
+
+
+def test_a_page_that_refuses_shows_the_state_as_well_and_says_so(
+    vendor: world.Vendor, version: TaskSetVersion, events: Events
+) -> None:
+    submission = vendor.submit(version, vendor.harness())
+    browser = signed_in(vendor.user)
+    assert browser.get(address("submissions:receipt", submission.id)).status_code == 409
+    (shown,) = events("submission.status_read")
+    assert shown["data"]["surface"] == "submissions:receipt"
+    assert shown["subject"]["id"] == str(submission.id)
 
 
 def test_the_sweep_closes_a_window_that_nobody_reads_after(
