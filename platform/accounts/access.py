@@ -95,7 +95,10 @@ def auditor_page(view: View) -> View:
 
 
 def _console_page(view: View, may_enter: Callable[[HttpRequest], bool]) -> View:
-    """A page of the console's process for whom `may_enter` admits; for all others there is none."""
+    """A page of the console's process for whom `may_enter` admits; for all others there is none.
+
+    An auditor whom the address of a staff page brought to the sign-in is led on to the auditors' pages.
+    """
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -104,6 +107,8 @@ def _console_page(view: View, may_enter: Callable[[HttpRequest], bool]) -> View:
         if stopped := _stopped(request):
             return stopped
         if not may_enter(request):
+            if request.method in ("GET", "HEAD") and term_of(request.user):  # type: ignore[arg-type]
+                return never_cached(redirect("auditing:explorer"))
             raise Http404
         return never_cached(view(request, *args, **kwargs))
 
