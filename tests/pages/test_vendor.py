@@ -291,3 +291,18 @@ def test_every_other_state_has_a_page(vendor: world.Vendor, version: object, sta
     answer = signed_in(vendor.user).get(address("submissions:submission", found.id))
     assert answer.status_code == 200
     assert "Support id" in answer.content.decode()
+
+
+def test_beside_a_receipt_stands_how_it_is_checked_without_this_site(complete: Submission) -> None:
+    person = signed_in(complete.account)  # type: ignore[arg-type]
+    for language in ("en", "zh-hans"):
+        page = person.get(address("submissions:submission", complete.id, language=language)).content.decode()
+        (how,) = re.findall(r'href="([^"#]+)#offline"', page)
+        guide = Client().get(how).content.decode()
+        assert 'id="offline"' in guide
+        commands = re.findall(r'<pre class="log"><code>(.*?)</code>', guide)
+        assert commands == [
+            "curl -fsS http://testserver/log/keys &gt; log.key",
+            "python3 -m pip install --no-index --find-links dist lgbench",
+            "lgbench-audit verify receipt.json --key log.key",
+        ]
