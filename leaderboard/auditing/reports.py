@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -16,16 +15,19 @@ from accounts.access import AuditorRequest, auditor_page
 from accounts.auditors import actor_for
 from audit import exports as making
 from audit import integrity as checking
+from audit import wording
 from audit.explore import AUDITOR
 from audit.models import Export
 from leaderboard.auditing import queries
 from leaderboard.auditing.forms import ExportForm
+from leaderboard.auditing.zone import in_utc
 
 SHOWN = 50
 
 
 @require_safe
 @auditor_page
+@in_utc
 def statistics(request: HttpRequest) -> HttpResponse:
     """The operator's own submissions against everybody else's: the same figures side by side."""
     return render(request, "audit/statistics.html", queries.comparison())
@@ -33,6 +35,7 @@ def statistics(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @auditor_page
+@in_utc
 def integrity(request: HttpRequest) -> HttpResponse:
     """What the running check found, and what stands still."""
     return render(request, "audit/integrity.html", {"log": checking.overview()})
@@ -40,6 +43,7 @@ def integrity(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @auditor_page
+@in_utc
 def exports(request: AuditorRequest) -> HttpResponse:
     """The audit organisation's exports; asking for one is recorded, and an office worker makes it."""
     names = queries.organisation_names()
@@ -51,14 +55,20 @@ def exports(request: AuditorRequest) -> HttpResponse:
     rows = _exports_of(request).order_by("-requested_at")[:SHOWN]
     context = {
         "form": form,
-        "rows": [(row, sorted(_readable(row.disclosed, names).items())) for row in rows],
-        "origin": settings.LOG_ORIGIN,
+        "rows": [(row, _readable(row.disclosed, names)) for row in rows],
+        "newest": next((row for row in rows if row.state == Export.State.DONE), None),
     }
     return render(request, "audit/exports.html", context)
 
 
-def _readable(disclosed: dict[str, str], names: dict[str, str]) -> dict[str, str]:
-    return {name: names.get(value, value) for name, value in disclosed.items()}
+def _readable(disclosed: dict[str, str], names: dict[str, str]) -> list[tuple[str, str]]:
+    """What an export discloses, under the labels of the form in its order."""
+    fields = ExportForm.base_fields.items()
+    return [
+        (str(field.label), wording.readable(disclosed[name], names))
+        for name, field in fields
+        if name in disclosed
+    ]
 
 
 def _exports_of(request: AuditorRequest) -> QuerySet[Export]:

@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,7 +19,9 @@ from audit import explore, queries, wording
 from audit.events import Actor
 from audit.explore import AUDITOR
 from leaderboard.auditing.forms import FilterForm
-from leaderboard.auditing.queries import organisation_names
+from leaderboard.auditing.queries import WithoutAttempts, organisation_names
+from leaderboard.auditing.words import CHANNELS, OUTCOMES, sentence
+from leaderboard.auditing.zone import in_utc
 from submissions.delivery import delivers, hand_out
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
@@ -44,6 +45,7 @@ def reader(request: HttpRequest) -> Actor:
 
 @require_safe
 @auditor_page
+@in_utc
 @delivers("entry")
 def explorer(request: HttpRequest) -> HttpResponse:
     """Events by filter, newest first."""
@@ -58,18 +60,26 @@ def explorer(request: HttpRequest) -> HttpResponse:
     kept = request.GET.copy()
     kept.pop("before", None)
     kept.pop("after", None)
+    listed = kept.copy()
+    listed["attempts"] = "on"
+    kept_out = kept.copy()
+    kept_out.pop("attempts", None)
     context = {
         "form": form,
-        "rows": [(row, wording.sentence(row.body, names)) for row in page.rows],
+        "rows": [(row, sentence(row.body, names)) for row in page.rows],
         "page": page,
         "filtered": not wanted.is_empty or not valid,
         "query": kept.urlencode(),
+        "left_out": isinstance(wanted, WithoutAttempts),
+        "with_attempts": listed.urlencode(),
+        "without_attempts": kept_out.urlencode(),
     }
     return render(request, "audit/explorer.html", context)
 
 
 @require_safe
 @auditor_page
+@in_utc
 @delivers("entry")
 def event(request: HttpRequest, identifier: int) -> HttpResponse:
     """One event with everything that shows it is in the log."""
@@ -78,18 +88,20 @@ def event(request: HttpRequest, identifier: int) -> HttpResponse:
         raise Http404
     hand_out(request, "entry", str(identifier), found.exact.decode("utf-8", "replace"), by=reader(request))
     names = organisation_names()
+    acted: dict[str, Any] = found.row.body.get("actor") or {}
     context: dict[str, Any] = {
         "event": found,
         "row": found.row,
-        "sentence": wording.sentence(found.row.body, names),
-        "actor": wording.actor(found.row.body.get("actor") or {}, names),
+        "sentence": sentence(found.row.body, names),
+        "actor": wording.actor(acted, names),
+        "channel": CHANNELS.get(str(acted.get("channel", "")), acted.get("channel")),
+        "outcome": OUTCOMES.get(found.row.outcome, found.row.outcome),
         "exact": found.exact.decode("utf-8", "replace"),
         "pretty": json.dumps(found.row.body, ensure_ascii=False, indent=2, sort_keys=True),
         "leaf": found.leaf.hex(),
         "path": [digest.hex() for digest in found.proof.path] if found.proof else [],
         "proof": found.proof.format() if found.proof else "",
         "keys": queries.verifier_keys(using=AUDITOR),
-        "origin": settings.LOG_ORIGIN,
     }
     return render(request, "audit/event.html", context)
 
@@ -120,6 +132,7 @@ def position(request: HttpRequest, place: int) -> HttpResponse:
 
 @require_safe
 @auditor_page
+@in_utc
 def checkpoints(request: HttpRequest) -> HttpResponse:
     """Every signed checkpoint, public or not."""
     rows = explore.checkpoints(before=number(request, "before"), limit=explore.PAGE + 1)
