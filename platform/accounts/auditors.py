@@ -30,9 +30,11 @@ def mark_audit_organisation(organisation: Organisation, *, by: Actor) -> AuditOr
     """
     if organisation.is_operator:
         raise NotIndependent("the operator does not audit itself")
-    if any(_things_of(organisation, name).exists() for name in ("harnesses", "submissions")):
-        raise NotIndependent("the organisation has harnesses or submissions that would be audited")
     with transaction.atomic():
+        # Whoever registers a harness holds this row until it stands; whoever comes after finds the mark.
+        Organisation.objects.select_for_update().get(pk=organisation.pk)
+        if any(_things_of(organisation, name).exists() for name in ("harnesses", "submissions")):
+            raise NotIndependent("the organisation has harnesses or submissions that would be audited")
         found, made = AuditOrganisation.objects.get_or_create(
             organisation=organisation, defaults={"since": clock.now()}
         )

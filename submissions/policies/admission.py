@@ -16,6 +16,8 @@ class Standing:
 
     organisation_state: str
     """under_review, verified or suspended."""
+    organisation_audits: bool
+    """Whether it audits the platform, in which case it competes in nothing."""
     account_suspended: bool
     role_may_submit: bool
 
@@ -62,6 +64,8 @@ def may_act(standing: Standing) -> Refusal | None:
         return Refusal(Code.ACCOUNT_SUSPENDED)
     if standing.organisation_state == "suspended":
         return Refusal(Code.ORGANISATION_SUSPENDED)
+    if standing.organisation_audits:
+        return Refusal(Code.ORGANISATION_AUDITS)
     if not standing.role_may_submit:
         return Refusal(Code.ROLE_MAY_NOT_SUBMIT)
     return None

@@ -38,6 +38,7 @@ class Code(StrEnum):
     ROLE_MAY_NOT_SUBMIT = "role_may_not_submit"
     ORGANISATION_NOT_VERIFIED = "organisation_not_verified"
     ORGANISATION_SUSPENDED = "organisation_suspended"
+    ORGANISATION_AUDITS = "organisation_audits"
     # quota and admission
     NOT_ENTITLED = "not_entitled"
     ADMISSION_STOPPED = "admission_stopped"

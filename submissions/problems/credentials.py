@@ -110,4 +110,14 @@ ROWS: list[Row] = [
         _("Your organisation is suspended. Nothing was charged."),
         _APPEAL,
     ),
+    (
+        Code.ORGANISATION_AUDITS,
+        403,
+        Fault.POLICY,
+        _("Organisation audits"),
+        _(
+            "Your organisation audits this platform, so it has no harnesses of its own here. Nothing was charged."
+        ),
+        _("Submit for an organisation that does not audit."),
+    ),
 ]

@@ -35,12 +35,13 @@ class Order:
 
 def standing(organisation: Organisation, account: UUID | None) -> Standing:
     """Read afresh: what is suspended is suspended at once."""
-    state = Organisation.objects.values_list("state", flat=True).get(pk=organisation.pk)
+    state, mark = Organisation.objects.values_list("state", "audits").get(pk=organisation.pk)
+    audits = mark is not None
     if account is None:
-        return Standing(state, account_suspended=False, role_may_submit=True)
+        return Standing(state, audits, account_suspended=False, role_may_submit=True)
     membership = Membership.objects.filter(user_id=account, organisation=organisation).first()
     suspended = User.objects.filter(pk=account, suspended_at__isnull=False).exists()
-    return Standing(state, suspended, membership is not None and membership.may_submit)
+    return Standing(state, audits, suspended, membership is not None and membership.may_submit)
 
 
 def order_facts(order: Order, *, account: UUID | None, now: datetime) -> Facts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from accounts.models import Organisation
 from audit import log
@@ -46,6 +46,9 @@ def register_harness(
             )
             event = events.HarnessRegistered(subject=harness.id, name=concealed(name), relation=relation)
             log.append(event, by=by)
+            # Again, once the foreign key holds the organisation's row: it may have become an auditor in between.
+            connection.check_constraints()
+            standing.require(organisation, by)
     except IntegrityError:
         raise refuse(Code.NAME_TAKEN, name=name) from None
     return harness

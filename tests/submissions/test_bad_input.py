@@ -13,6 +13,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from accounts import auditors
 from accounts import services as accounts
 from accounts.models import ApiToken
 from benchmark.models import TaskSetVersion
@@ -231,6 +232,9 @@ def test_standing_of_organisation_and_role(
     clear(vendor.api.post("submissions", world.body_of(order)), 403, "organisation_suspended")
     viewer = world.vendor(role="viewer")
     clear(viewer.api.post("harnesses", {"name": "a"}), 403, "role_may_not_submit")
+    auditing = world.vendor()
+    auditors.mark_audit_organisation(auditing.organisation, by=world.BY)
+    clear(auditing.api.post("harnesses", {"name": "a", "relation": "owner"}), 403, "organisation_audits")
 
 
 @pytest.mark.case("G40")
