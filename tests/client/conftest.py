@@ -38,7 +38,7 @@ def audit(capsys, log_signer):
 
     def run(path, *more, key=None, command="verify"):
         capsys.readouterr()
-        code = main([command, str(path), "--key", key or log_signer.vkey, "--json", *map(str, more)])
+        code = main([command, str(path), "--key", str(key or log_signer.vkey), "--json", *map(str, more)])
         out, err = capsys.readouterr()
         return code, json.loads(out) if out else {"error": err}
 

@@ -32,6 +32,15 @@ def test_who_trusts_the_old_key_learns_the_new_one(audit, rotated, successor):
     assert (code, report["key"]) == (0, successor.vkey)
 
 
+def test_all_keys_of_the_log_may_be_given_oldest_first(audit, rotated, tmp_path, log_signer, successor):
+    (tmp_path / "log.key").write_text(f"{log_signer.vkey}\n{successor.vkey}\n")
+    code, report = audit(rotated, key=tmp_path / "log.key")
+    assert (code, report["key"]) == (0, successor.vkey)
+    (tmp_path / "log.key").write_text("# none\n")
+    code, report = audit(rotated, key=tmp_path / "log.key")
+    assert (code, "holds no key" in report["error"]) == (2, True)
+
+
 def test_who_trusts_the_new_key_need_not_know_the_old_one(audit, rotated, successor):
     code, report = audit(rotated, key=successor.vkey)
     assert (code, report["key"]) == (0, successor.vkey)

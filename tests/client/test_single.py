@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,19 @@ def test_a_proof_is_taken_with_its_entry_under_the_key(
 ) -> None:
     assert ask(tmp_path, proof(), "--json") == FINE
     assert '"size": 2' in capsys.readouterr().out
+
+
+def test_of_several_keys_the_one_that_signed_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys, file = tmp_path / "log.key", tmp_path / "p"
+    other = Signer("log.example", generate_key()).vkey
+    keys.write_text(f"{other}\n{SIGNER.vkey}\n")
+    file.write_text(proof().format())
+    assert main(["verify", str(file), "--key", str(keys), "--json"]) == FINE
+    assert json.loads(capsys.readouterr().out)["key"] == SIGNER.vkey
+    keys.write_text(f"{other}\n")
+    assert main(["verify", str(file), "--key", str(keys)]) == BROKEN
 
 
 @pytest.mark.parametrize(

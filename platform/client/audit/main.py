@@ -61,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, help="an export's directory, its tar, a receipt, or a proof")
-    parser.add_argument("--key", required=True, help="the log's verifier key, or a file that holds it")
+    parser.add_argument(
+        "--key", required=True, help="the log's verifier key, or a file of its keys, oldest first"
+    )
     parser.add_argument("--since", type=Path, metavar="FILE", help="a checkpoint saved earlier")
     parser.add_argument(
         "--witness",
@@ -90,7 +92,9 @@ def _add_witness(parser: argparse.ArgumentParser) -> None:
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--url", metavar="BASE", help="the site, for instance https://bench.example")
     origin.add_argument("--checkpoint", type=Path, nargs="+", metavar="FILE", help="checkpoints by hand")
-    parser.add_argument("--key", required=True, help="the log's verifier key, or a file that holds it")
+    parser.add_argument(
+        "--key", required=True, help="the log's verifier key, or a file of its keys, oldest first"
+    )
     parser.add_argument("--state", type=Path, required=True, metavar="DIR", help="where to remember")
     parser.add_argument("--name", help="name of this witness, used at first start")
     often = parser.add_mutually_exclusive_group()
@@ -110,13 +114,6 @@ def read_keys(text: str, option: str = "--key") -> list[Verifier]:
         raise WrongQuestion(f"{option}: neither a verifier key nor a file of one: {error}") from error
 
 
-def _only(keys: list[Verifier]) -> Verifier:
-    """An export teaches the keys after the one that is trusted; a receipt may need two, where they changed between."""
-    if len(keys) != 1:
-        raise WrongQuestion("--key: give exactly one key, the one that you trust")
-    return keys[0]
-
-
 def read_witnesses(texts: Sequence[str]) -> list[Verifier]:
     """The keys of the named witnesses, each once. Raises WrongQuestion."""
     found: dict[Verifier, None] = {}
@@ -132,7 +129,10 @@ def read_witnesses(texts: Sequence[str]) -> list[Verifier]:
 
 def _verify(given: argparse.Namespace) -> int:
     with _uncollected():
-        report = _report(given, read_keys(given.key))
+        keys = read_keys(given.key)
+        if not keys:
+            raise WrongQuestion(f"--key: {given.key} holds no key")
+        report = _report(given, keys)
     if given.json:
         print(json.dumps(report.as_dict()))
     else:
@@ -161,10 +161,11 @@ def _report(given: argparse.Namespace, keys: list[Verifier]) -> Report:
     if path.is_file() and single.is_proof(_beginning(path)):
         _only_exports(given, "a proof holds one checkpoint")
         text = _beginning(path, single.LARGEST).decode("utf-8", "replace")
-        return single.verify_proof(text, _only(keys))
+        return single.verify_proof(text, keys)
     if not path.exists():
         raise WrongQuestion(f"there is no {path}")
-    key = _only(keys)
+    # An export teaches the keys after the one that is trusted: of several, as /log/keys gives them, the oldest does.
+    key = keys[0]
     found = source.open_source(path)
     since = _since(given.since, [key, *verify.read_keys(found)]) if given.since else None
     options = verify.Options(given.strict, since, given.jobs, witnesses)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 
 from audit.merkle.checkpoint import CheckpointInvalid
-from audit.merkle.note import NoteInvalid, Verifier
+from audit.merkle.note import NoteInvalid, Verifier, signed_by
 from audit.merkle.proof import HEADER, Proof, verify
 from audit.merkle.tree import ProofInvalid
 from client.audit.events import Malformed, read_entry
@@ -20,9 +21,9 @@ def is_proof(data: bytes) -> bool:
     return data.startswith(HEADER.encode())
 
 
-def verify_proof(text: str, key: Verifier) -> Report:
-    """The report on a proof that carries its entry."""
-    report = Report("proof of one entry", "proof", key.name, key=key.vkey)
+def verify_proof(text: str, keys: Sequence[Verifier]) -> Report:
+    """The report on a proof that carries its entry; one of the log's keys has signed its checkpoint."""
+    report = Report("proof of one entry", "proof", keys[0].name, key=keys[0].vkey)
     try:
         proof = Proof.parse(text)
     except ProofInvalid as error:
@@ -31,10 +32,11 @@ def verify_proof(text: str, key: Verifier) -> Report:
     try:
         if proof.extra is None:
             raise ProofInvalid("the proof does not hold its entry: it is withheld, or was left out")
-        found = verify(proof, proof.extra, [key])
+        found = verify(proof, proof.extra, keys)
     except (ProofInvalid, NoteInvalid, CheckpointInvalid) as error:
         report.add(proof.index, proof.index, str(error))
         return report
+    report.key = next(key.vkey for key in keys if signed_by(proof.checkpoint, key.vkey))
     report.checkpoints, report.size = 1, found.size
     report.root = base64.b64encode(found.root).decode("ascii")
     report.proved.append(f"entry {proof.index}: {_named(proof.extra)}")
