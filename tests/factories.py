@@ -60,6 +60,14 @@ def recorded(*rows: models.Model) -> Iterator[Callable[[models.Model], None]]:
             log.append(_arranged(subject_type)(subject=getattr(row, column)), by=BY)
 
 
+@contextmanager
+def recorded_as(subject_type: str, subject: UUID) -> Iterator[None]:
+    """One transaction in which a test changes a row that `SUBJECTS` does not list, with a plain event about it."""
+    with transaction.atomic():
+        yield
+        log.append(_arranged(subject_type)(subject=subject), by=BY)
+
+
 def saved(row: Row) -> Row:
     """The governed row as a test made or changed it, stored with a plain event."""
     with recorded(row):

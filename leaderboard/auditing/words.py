@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from accounts.duties.table import DUTIES, Duty
 from accounts.models import Membership
 from audit import wording
 from evaluation.models import Ending, EvaluationRun
@@ -39,6 +40,7 @@ WORDS: dict[str, Mapping[str, Any]] = {
     "before": STATES,
     "change": {"first": _("for the first time"), "changed": _("changed since the last time")},
     "consent": {"0": _("not given"), "1": _("given")},
+    "duty": {duty.value: DUTIES[duty].name for duty in Duty},
     "ending": dict(Ending.choices),
     "grid_points": {"1": _("1 point")},
     "outcome": OUTCOMES,

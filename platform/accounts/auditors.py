@@ -102,6 +102,8 @@ def _has_part(person: User, organisation: AuditOrganisation) -> str:
         return "staff of the operator do not audit it"
     if Membership.objects.filter(user=person).exclude(organisation_id=organisation.pk).exists():
         return "the person is a member of another organisation"
+    if person.duties.filter(confirmed_at__isnull=False, ended_at=None, ends_at__gt=clock.now()).exists():
+        return "the person holds a duty of the staff"
     return ""
 
 

@@ -126,3 +126,63 @@ class AuditorEnded(Event):
     kind: ClassVar[str] = "auditor.ended"
     subject_type: ClassVar[str] = "auditor_term"
     sentence = _("{actor} ended the auditor's term {subject}.")
+
+
+class DutiesBegun(Event):
+    """The ceremony on the host: these two are the first administrators. It happens once."""
+
+    kind: ClassVar[str] = "duties.begun"
+    subject_type: ClassVar[str] = "duty_ceremony"
+    sentence = _("{actor} named the first two administrators: {first} and {second}.")
+    first: str
+    second: str
+
+
+class DutyProposed(Event):
+    """`reason` is concealed, here and in the others about duties."""
+
+    kind: ClassVar[str] = "duty.proposed"
+    subject_type: ClassVar[str] = "duty"
+    sentence = _("{proposed_by} proposed {account} as {duty} from {begins} to {ends}.")
+    account: str
+    duty: str
+    begins: str
+    ends: str
+    proposed_by: str
+    at: str
+    reason: str
+
+
+class DutyConfirmed(Event):
+    """From now on the person holds it, between its dates."""
+
+    kind: ClassVar[str] = "duty.confirmed"
+    subject_type: ClassVar[str] = "duty"
+    sentence = _("{confirmed_by} confirmed the duty {subject}; it is to be reviewed by {review_due}.")
+    confirmed_by: str
+    at: str
+    review_due: str
+    reason: str
+
+
+class DutyReviewed(Event):
+    """Somebody else looked whether it is still due."""
+
+    kind: ClassVar[str] = "duty.reviewed"
+    subject_type: ClassVar[str] = "duty"
+    sentence = _("{reviewed_by} reviewed the duty {subject}; it is to be reviewed again by {review_due}.")
+    reviewed_by: str
+    at: str
+    review_due: str
+    reason: str
+
+
+class DutyEnded(Event):
+    """Before its date, or before it was confirmed."""
+
+    kind: ClassVar[str] = "duty.ended"
+    subject_type: ClassVar[str] = "duty"
+    sentence = _("{ended_by} ended the duty {subject}.")
+    ended_by: str
+    at: str
+    reason: str

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
 from accounts import events, names
+from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
 from audit import log
 from audit.events import Actor, Channel

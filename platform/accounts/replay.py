@@ -1,10 +1,29 @@
-"""What events say about organisations and auditors, for `manage.py audit verify`. People are not shown to it."""
+"""What events say about organisations, auditors and duties, for `manage.py audit verify`.
+
+People are not shown to it, but for the pseudonyms of those who hold duties.
+"""
 
 from __future__ import annotations
 
 from audit.replay import INSTANT, Ledger, becomes, sets, together
 
 INSTANTS = ", ".join(INSTANT.format(column) for column in ("begins_at", "ends_at"))
+OF_DUTIES = ", ".join(
+    INSTANT.format(column)
+    for column in (
+        "begins_at",
+        "ends_at",
+        "assigned_at",
+        "confirmed_at",
+        "review_due_at",
+        "reviewed_at",
+        "ended_at",
+    )
+)
+#: Until something happened, its columns are empty.
+NOT_YET = dict.fromkeys(
+    ("confirmed_by", "confirmed", "review_due", "reviewed_by", "reviewed", "ended_by", "ended"), ""
+)
 
 LEDGERS = [
     Ledger(
@@ -33,5 +52,32 @@ LEDGERS = [
             ),
             "auditor.ended": becomes(ended="1"),
         },
+    ),
+    Ledger(
+        table="accounts_dutyassignment",
+        columns=(
+            *("person", "duty", "assigned_by", "confirmed_by", "reviewed_by", "ended_by"),
+            *("begins", "ends", "assigned", "confirmed", "review_due", "reviewed", "ended"),
+        ),
+        query="SELECT id, person, duty, assigned_by, confirmed_by, reviewed_by, ended_by, "  # noqa: S608
+        f"{OF_DUTIES} FROM accounts_dutyassignment",
+        begins=frozenset({"duty.proposed"}),
+        steps={
+            "duty.proposed": together(
+                sets(person="account", duty="duty", assigned_by="proposed_by"),
+                sets(begins="begins", ends="ends", assigned="at"),
+                becomes(**NOT_YET),
+            ),
+            "duty.confirmed": sets(confirmed_by="confirmed_by", confirmed="at", review_due="review_due"),
+            "duty.reviewed": sets(reviewed_by="reviewed_by", reviewed="at", review_due="review_due"),
+            "duty.ended": sets(ended_by="ended_by", ended="at"),
+        },
+    ),
+    Ledger(
+        table="accounts_dutyceremony",
+        columns=("first", "second"),
+        query='SELECT id, "first", "second" FROM accounts_dutyceremony',
+        begins=frozenset({"duties.begun"}),
+        steps={"duties.begun": sets(first="first", second="second")},
     ),
 ]

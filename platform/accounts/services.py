@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from accounts import events, names
+from accounts.duties.refusals import DutyRefused, Reason, refusing
 from accounts.models import (
     ApiToken,
     AuditOrganisation,
@@ -127,7 +128,10 @@ def suspend_user(user: User, *, by: Actor) -> None:
 
 
 def create_organisation(name: str, *, owner: User, by: Actor) -> Organisation:
-    """A new organisation under review, in a lineage of its own, with `owner` as its first member."""
+    """A new organisation under review, in a lineage of its own, with `owner` as its first member.
+
+    Raises DutyRefused like `add_member`.
+    """
     with transaction.atomic():
         organisation = Organisation.objects.create(
             name=name,
@@ -142,7 +146,8 @@ def create_organisation(name: str, *, owner: User, by: Actor) -> Organisation:
 
 
 def add_member(organisation: Organisation, user: User, role: str, *, by: Actor) -> Membership:
-    with transaction.atomic():
+    """Raises DutyRefused for who holds a duty that sees what members of an organisation that can submit must not."""
+    with refusing(), transaction.atomic():
         membership = Membership.objects.create(organisation=organisation, user=user, role=role)
         event = events.MemberAdded(subject=organisation.id, account=str(user.pseudonym), role=str(role))
         log.append(event, by=by)
@@ -154,9 +159,14 @@ class AuditsOthers(ValueError):
 
 
 def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
-    """Staff confirm who this is; only then can it submit. Raises AuditsOthers for an audit organisation."""
+    """Staff confirm who this is; only then can it submit.
+
+    Raises AuditsOthers for an audit organisation, DutyRefused for who belongs to it or to one linked with it.
+    """
     with transaction.atomic():
         locked = Organisation.objects.select_for_update().get(pk=organisation.pk)
+        if Membership.objects.filter(user=by.account, organisation__lineage=locked.lineage_id).exists():
+            raise DutyRefused(Reason.OWN_CASE)
         if AuditOrganisation.objects.filter(organisation=locked).exists():
             raise AuditsOthers(str(locked.id))
         locked.state = Organisation.State.VERIFIED

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import queries, services
 from accounts.access import never_cached, person_page
+from accounts.duties.refusals import DutyRefused
 from accounts.forms import OrganisationForm
 from accounts.models import Membership, User
 
@@ -40,8 +41,11 @@ def organisation(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/organisation.html", {"membership": membership, "members": members})
     form = OrganisationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        services.create_organisation(
-            form.cleaned_data["name"], owner=user, by=services.actor_for(user, channel="web")
-        )
-        return redirect("accounts:organisation")
+        by = services.actor_for(user, channel="web")
+        try:
+            services.create_organisation(form.cleaned_data["name"], owner=user, by=by)
+        except DutyRefused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("accounts:organisation")
     return render(request, "accounts/organisation_new.html", {"form": form})

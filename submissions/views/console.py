@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services as accounts
 from accounts.access import staff_page
+from accounts.duties.refusals import DutyRefused
 from accounts.queries import waiting_for_review
 from accounts.views import signed_in
 from config import clock
@@ -59,8 +60,12 @@ def verify(request: HttpRequest, organisation: UUID) -> HttpResponse:
     if found is None:
         raise Http404
     if request.method == "POST":
-        accounts.verify_organisation(found, by=accounts.actor_for(signed_in(request), channel="web"))
-        messages.success(request, _("%(name)s is verified and can submit.") % {"name": found.name})
+        try:
+            accounts.verify_organisation(found, by=accounts.actor_for(signed_in(request), channel="web"))
+        except DutyRefused as refused:
+            messages.error(request, str(refused))
+        else:
+            messages.success(request, _("%(name)s is verified and can submit.") % {"name": found.name})
         return redirect("console:organisations")
     members = found.memberships.select_related("user").order_by("created_at")
     return render(request, "console/verify.html", {"organisation": found, "members": members})

@@ -17,7 +17,6 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts import services as accounts
 from audit import exports, integrity, queries
 from audit.events import Actor, Event
 from audit.exports import Selection
@@ -25,6 +24,7 @@ from audit.merkle.tiles import decode_bundle
 from audit.models import Export, IntegrityCheck, Withholding
 from client.audit import main as lgbench_audit
 from config import clock
+from tests.accounts.duties import member_of_staff, opened
 from tests.audit.conftest import figure
 from tests.audit.test_explorer import ONE, OTHER, body, record
 from tests.audit.test_live import unguarded
@@ -179,13 +179,15 @@ def test_a_withheld_entry_stands_by_its_hash_and_proofs_hold(
     from audit import explore
 
     record(connect_as("web"), *(body(number) for number in range(5)))
-    staff = [accounts.create_user(f"s{n}@x.invalid", None, by=world.BY, staff=True) for n in range(2)]
+    office = opened()
+    staff = [office.first, office.second]
     sequence()
     one, two = (str(person.pseudonym) for person in staff)
     for arguments in (
         ["2", "person", one, one],
         ["99", "person", one, two],
         ["2", "person", one, str(world.person().pseudonym)],
+        ["2", "person", one, str(member_of_staff().pseudonym)],
     ):
         with pytest.raises(CommandError):
             call_command("entry_withhold", *arguments)

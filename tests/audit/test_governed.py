@@ -19,6 +19,7 @@ from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
 from evaluation import claims
+from tests.accounts.duties import opened
 from tests.audit.test_log import Connect
 from tests.factories import run_of
 from tests.pages import site
@@ -119,6 +120,7 @@ def everything(transactional_db: None) -> None:
     vendor.submit(version, harness)
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     world.vendor(verified=False)
+    opened()
     run_of(version)
     assert claims.claim_execution("w") is not None
 
@@ -143,7 +145,14 @@ INSERT INTO accounts_auditorganisation (organisation_id, since)
   WHERE id NOT IN (SELECT organisation_id FROM accounts_auditorganisation) AND state = 'under_review';
 INSERT INTO accounts_auditorterm (id, person_id, organisation_id, begins_at, ends_at, scope, declaration)
   SELECT gen_random_uuid(), u.id, o.organisation_id, now(), now() + interval '1 year', '', ''
-  FROM accounts_user u, accounts_auditorganisation o;
+  FROM accounts_user u, accounts_auditorganisation o
+  WHERE u.pseudonym NOT IN (SELECT person FROM accounts_dutyassignment);
+UPDATE accounts_dutyassignment SET review_due_at = review_due_at + interval '9 years';
+INSERT INTO accounts_dutyassignment (id, person, duty, begins_at, ends_at, assigned_by, assigned_at, reason,
+    confirm_reason, review_reason, end_reason)
+  SELECT gen_random_uuid(), person, 'identity_reviewer', now(), ends_at, assigned_by, now(), '', '', '', ''
+  FROM accounts_dutyassignment;
+UPDATE accounts_dutyceremony SET held_at = now();
 UPDATE benchmark_tasksetversion SET closed_at = now();
 INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;

@@ -211,7 +211,8 @@ def test_auditors():
     entries = history()
     organisation, term = json.loads(entries[0])["subject"]["id"], write.id()
     marked = write.event("organisation.marked_as_auditing", "organisation", organisation)
-    appointed = write.event("auditor.appointed", "auditor_term", term, organisation=organisation)
+    facts = {"organisation": organisation, "account": write.id(), "begins": "2026-01", "ends": "2027-01"}
+    appointed = write.event("auditor.appointed", "auditor_term", term, **facts)
     ended = write.event("auditor.ended", "auditor_term", term)
     at = len(entries)
     assert judged([*entries, marked, appointed, ended]) == []

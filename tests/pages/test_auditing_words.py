@@ -59,6 +59,7 @@ def said(kind: str, language: str = "en", name: str = "Acme", **facts: Any) -> s
         ),
         ("submission.publication_consent_changed", {"consent": 0}, "to not given."),
         ("quota.admission_stopped", {"cause": "governance"}, "stopped by governance."),
+        ("duty.proposed", {"duty": "held_out_governor"}, "as held-out governor from"),
         ("slot.consumed", {"submission": "s", "cause": "never_heard_of"}, ": never_heard_of."),
         (
             "read.refusals_counted",

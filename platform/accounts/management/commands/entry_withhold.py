@@ -1,4 +1,4 @@
-"""`manage.py entry_withhold POSITION REASON ID ID`: by two people of the staff, under the console's role."""
+"""`manage.py entry_withhold POSITION REASON ID ID`: by two people whose duties allow it, role console."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 
+from accounts.duties.queries import require
+from accounts.duties.refusals import DutyRefused
+from accounts.duties.table import Decision
 from accounts.models import User
 from audit import withholding
 from audit.events import Actor
@@ -28,8 +31,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         asked, agreed = (self._staff(options[name]) for name in ("asked", "agreed"))
         try:
+            require(Decision.WITHHOLDING, proposed=asked, approved=agreed)
             withholding.withhold(options["position"], options["reason"], asked=asked, agreed=agreed)
-        except withholding.WithholdingRefused as error:
+        except (DutyRefused, withholding.WithholdingRefused) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"entry {options['position']} is withheld")
 
