@@ -178,6 +178,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:submissions", _("Running submissions")),
             ("console:organisations", _("Organisations to review")),
             ("console:workers", _("Workers")),
+            ("console:duties", _("Access review")),
         ]
     if area == "audit":
         return [

@@ -71,6 +71,19 @@ EVALUATION_RUN: dict[str, Look] = {
 
 WORKER: dict[str, Look] = {"silent": Look("warn", "warning", _("silent"))}
 
+DUTY: dict[str, Look] = {
+    "proposed": Look("warn", "question", _("to be confirmed")),
+    "due": Look("warn", "clock", _("review due")),
+    "held": Look("good", "check", _("held")),
+    "coming": Look("calm", "clock", _("not begun")),
+    "over": Look("calm", "stop", _("over")),
+}
+
+DECISION: dict[str, Look] = {
+    "possible": Look("good", "check", _("yes")),
+    "nobody": Look("bad", "cross", _("not by two people")),
+}
+
 EXPORT: dict[str, Look] = {
     "requested": Look("busy", "clock", _("waiting")),
     "running": Look("busy", "half", _("being made")),
@@ -86,6 +99,8 @@ KINDS: dict[str, dict[str, Look]] = {
     "check": CHECK,
     "run": EVALUATION_RUN,
     "worker": WORKER,
+    "duty": DUTY,
+    "decision": DECISION,
     "export": EXPORT,
 }
 

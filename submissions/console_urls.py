@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console
+from submissions.views import console, duties
 
 app_name = "console"
 urlpatterns = [
@@ -11,5 +11,8 @@ urlpatterns = [
     path("console/submissions/", console.running, name="submissions"),
     path("console/organisations/", console.organisations, name="organisations"),
     path("console/organisations/<uuid:organisation>/verify/", console.verify, name="verify"),
+    path("console/duties/", duties.review, name="duties"),
+    path("console/duties/new/", duties.propose, name="duty_new"),
+    path("console/duties/<uuid:duty>/<slug:act>/", duties.act, name="duty_act"),
     path("console/workers/", console.workers, name="workers"),
 ]

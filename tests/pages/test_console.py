@@ -21,7 +21,7 @@ from tests.pages.site import signed_in
 from tests.submissions import world
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("console/submissions/", "console/organisations/", "console/workers/")
+PAGES = ("console/submissions/", "console/organisations/", "console/workers/", "console/duties/")
 
 
 @pytest.fixture

@@ -195,6 +195,7 @@ UNMARKED = {
     "people, organisations and their tokens": (
         *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
         *("accounts:organisation", "console:organisations", "console:verify"),
+        *("console:duties", "console:duty_new", "console:duty_act"),
     ),
     "what workers proved at start": ("console:workers",),
     "leads on only": ("console:inbox", "auditing:position"),
