@@ -1,7 +1,7 @@
 """The sealed export of one submission: all that an auditor needs to compute the release again, and no content.
 
-Two people ask for it, with a reason; that is an event before anything is written. The format is described where it is
-read, in client.audit.sealed.
+Two people whose duties allow it ask for it, with a reason; that is an event before anything is written. The format is
+described where it is read, in client.audit.sealed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.duties.policies import may_decide
+from accounts.duties.queries import standing_of
+from accounts.duties.refusals import DutyRefused
+from accounts.duties.table import Decision
 from accounts.models import User
 from accounts.services import actor_for
 from audit import log, queries
@@ -52,7 +56,7 @@ def make(submission: Submission, *, reason: str, by: Sequence[User]) -> SealedEx
 
     What no longer leads to its root is handed out all the same: that is for the auditor to see.
     """
-    first, second = _two(by)
+    first, second = _two(by, submission)
     if len(reason.strip()) < SHORTEST_REASON:
         raise ExportRefused(f"give a reason of at least {SHORTEST_REASON} characters")
     export = _export(submission)
@@ -79,11 +83,16 @@ def write(export: SealedExport, folder: Path) -> Path:
     return path
 
 
-def _two(by: Sequence[User]) -> tuple[User, User]:
+def _two(by: Sequence[User], submission: Submission) -> tuple[User, User]:
+    """The one who proposes and the one who approves."""
     if len({person.pk for person in by}) != 2 or len(by) != 2:
         raise ExportRefused("two different people take a sealed export")
     if not all(person.is_staff and person.is_active and not person.is_suspended for person in by):
         raise ExportRefused("both people must be active members of staff")
+    concerned = {submission.organisation.lineage_id}
+    people = (standing_of(person) for person in by)
+    if reason := may_decide(Decision.UNBLINDING, *people, concerned=concerned):
+        raise ExportRefused(str(DutyRefused(reason)))
     return by[0], by[1]
 
 

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.duties import services
 from accounts.duties.table import Decision, Duty
 from accounts.models import User
 from config import clock
-from tests.accounts.duties import Office, acting, member_of_staff, opened
+from tests.accounts.duties import Office, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
 from tests.audit.test_log import Connect
 
@@ -85,8 +84,6 @@ def employ(office: Office) -> list[User]:
     """What the figure says: seven beside the two of the ceremony, one of them the auditor, who has a term."""
     four = (Duty.TASK_AUTHOR, Duty.EVALUATION_ENGINEER, Duty.SCORING_MAINTAINER, Duty.ARBITER)
     found = [office.holder(duty) for duty in (*four, *[Duty.HELD_OUT_GOVERNOR] * 2)]
-    third = office.holder(Duty.ADMINISTRATOR)
     for person, other in ((office.first, office.second), (office.second, office.first)):
-        Office(third, other).give(person, Duty.IDENTITY_REVIEWER)
-    services.end(third.duties.get(), reason="no longer needed", by=acting(office.first))
+        Office(person, other).give(person, Duty.IDENTITY_REVIEWER)
     return found

@@ -206,8 +206,5 @@ def test_the_smallest_staff_can_be_employed(office: Office) -> None:
     for duties in smallest_staff():
         if Duty.ADMINISTRATOR not in duties and Duty.AUDITOR not in duties:
             office.holder(*sorted(duties))
-    for person in (office.first, office.second):
-        third = office.holder(Duty.ADMINISTRATOR)
-        row = office.propose(person, Duty.IDENTITY_REVIEWER, by=third)
-        other = office.second if person == office.first else office.first
-        services.confirm(row, reason="x", by=acting(other))
+    for person, other in ((office.first, office.second), (office.second, office.first)):
+        Office(person, other).give(person, Duty.IDENTITY_REVIEWER)

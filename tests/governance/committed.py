@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import transaction
 
-from accounts import services as accounts
+from accounts.duties.table import Duty
 from audit.models import LogKey
 from benchmark import packs
 from benchmark import services as benchmark
@@ -29,6 +29,7 @@ from submissions.models import Submission
 from submissions.problems import Code
 from submissions.services import choose, move, open_task_set
 from submissions.services.moves import locked
+from tests.accounts.duties import opened
 from tests.factories import BY, draft_version
 from tests.governance.test_delivery import bring_on, date_end, released
 from tests.submissions.outcomes import lose
@@ -130,10 +131,9 @@ def facts(connect_as: Connect, kind: str, subject: object) -> dict[str, Any]:
 
 
 def staff(count: int) -> list[Any]:
-    return [
-        accounts.create_user(f"staff{number}@lingee.invalid", None, staff=True, by=BY)
-        for number in range(count)
-    ]
+    """Governors of the held-out set: any two of them may open what is sealed."""
+    office = opened()
+    return [office.holder(Duty.HELD_OUT_GOVERNOR) for _ in range(count)]
 
 
 def export(submission: Submission, folder: Path) -> Path:

@@ -15,6 +15,7 @@ from audit.texts import is_of
 from governance import sealed_export
 from governance.sealed_export import ExportRefused
 from submissions.models import Submission
+from tests.accounts.duties import member_of_staff
 from tests.governance.committed import (
     done,
     export,
@@ -90,6 +91,8 @@ def test_one_person_a_stranger_or_no_reason_get_nothing(complete: Submission, se
     for people in ([one], [one, one], [one, stranger], [one, other, stranger]):
         with pytest.raises(ExportRefused):
             sealed_export.make(complete, reason="yearly audit", by=people)
+    with pytest.raises(ExportRefused, match="decision_not_entitled"):
+        sealed_export.make(complete, reason="yearly audit", by=[one, member_of_staff()])
     with pytest.raises(ExportRefused, match="reason"):
         sealed_export.make(complete, reason=" why ", by=[one, other])
 

@@ -12,6 +12,10 @@ from allauth.account.models import EmailAddress
 from django.core.management.base import BaseCommand, CommandParser
 
 from accounts import auditors, services
+from accounts.duties import services as duties
+from accounts.duties.queries import has_begun
+from accounts.duties.smallest import smallest_staff
+from accounts.duties.table import Duty
 from accounts.models import ApiToken, Membership, Organisation, User
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
@@ -21,8 +25,10 @@ BY = Actor(kind="system", id="seed", channel="command")
 STAFF_EMAIL = "staff@lingee.invalid"
 DEMO_PREFIX = "demo-"
 VENDOR_EMAIL = "quickstart@lingee.invalid"
+ADMINISTRATOR_EMAIL = "staff2@lingee.invalid"
 AUDITOR_EMAIL = "auditor@lingee.invalid"
-AUDITOR_TERM = timedelta(days=365)
+AUDITOR_TERM = DUTIES_FOR = timedelta(days=365)
+SEEDED = "Trying out the console on one's own machine."
 
 
 class Command(BaseCommand):
@@ -57,6 +63,7 @@ class Command(BaseCommand):
                 {"as": "vendor", "email": user.email, "password": password},
                 *self._demo_vendor(password),
                 {"as": "staff", "email": staff.email, "password": password},
+                *self._second_administrator(staff, password),
                 {"as": "auditor", "email": self._auditor(password).email, "password": password},
             ]
         self.stdout.write(json.dumps(found))
@@ -68,6 +75,36 @@ class Command(BaseCommand):
             return []
         services.set_password(user, password, by=BY)
         return [{"as": "demo vendor", "email": user.email, "password": password}]
+
+    def _second_administrator(self, staff: User, password: str) -> list[dict[str, str]]:
+        """Beside `staff` the smallest legal staff: the ceremony is held, and everyone has their duties.
+
+        Only the two administrators sign in; the others are there to be seen. The auditor has a term.
+        """
+        other = self._person(ADMINISTRATOR_EMAIL, "Second administrator", password, staff=True)
+        if not has_begun():
+            self._employ(staff, other)
+        return [{"as": "staff (second)", "email": other.email, "password": password}]
+
+    def _employ(self, one: User, other: User) -> None:
+        now = clock.now()
+        until = now + DUTIES_FOR
+        duties.hold_ceremony(one, other, until=until, by=BY)
+        both = [(one, other), (other, one)]
+        for number, held in enumerate(smallest_staff()):
+            if Duty.AUDITOR in held:
+                continue
+            first, second = both.pop(0) if Duty.ADMINISTRATOR in held else (one, other)
+            person = first if Duty.ADMINISTRATOR in held else self._member(number, min(held))
+            for duty in sorted(held - {Duty.ADMINISTRATOR}):
+                # Nobody confirms their own: what the two hold besides, each proposes and the other confirms.
+                by, seconded = (services.actor_for(each, channel="command") for each in (first, second))
+                row = duties.propose(person, duty, begins_at=now, ends_at=until, reason=SEEDED, by=by)
+                duties.confirm(row, reason=SEEDED, by=seconded)
+
+    def _member(self, number: int, duty: Duty) -> User:
+        name = f"staff-{number + 1}-{duty.value.replace('_', '-')}"
+        return services.create_user(f"{name}@lingee.invalid", None, by=BY, name=name, staff=True)
 
     def _auditor(self, password: str) -> User:
         """An auditor of an audit organisation, whose term begins anew where the last one is over."""
