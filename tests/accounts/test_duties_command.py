@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import translation
 
-from accounts.duties.table import Decision, Duty
+from accounts import services as accounts
+from accounts.duties.smallest import smallest_staff
+from accounts.duties.table import CONFLICTS, DUTIES, Decision, Duty
 from accounts.models import User
 from config import clock
 from tests.accounts.duties import Office, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
 from tests.audit.test_log import Connect
+from tests.servers import ROOT
+from tests.submissions import world
 
 
 def said(*arguments: str) -> str:
@@ -67,6 +72,30 @@ def test_check_names_who_could_take_each_decision() -> None:
     assert "NOBODY rotation" in said("check")
     office.holder(Duty.HELD_OUT_GOVERNOR)
     assert "ok     rotation" in said("check")
+
+
+@pytest.mark.django_db
+def test_check_says_until_when_there_are_two_administrators() -> None:
+    office = opened()
+    (row,) = office.first.duties.all()
+    assert facts()["two_administrators_until"] == row.ends_at.isoformat()
+    third = office.holder(Duty.ADMINISTRATOR)
+    assert facts()["two_administrators_until"] >= row.ends_at.isoformat()
+    for person in (third, office.second):
+        accounts.suspend_user(person, by=world.BY)
+    assert facts()["two_administrators_until"] is None
+    assert "WARNING" in said("check")
+
+
+def test_the_document_says_what_the_table_says() -> None:
+    text = (ROOT / "docs/held-out-governance.md").read_text(encoding="utf-8")
+    number = {9: "nine"}[len(smallest_staff())]
+    assert f"**{number} people**" in text
+    assert f"({len(CONFLICTS)} pairs, enforced" in text
+    section = text.partition("## Duties")[2].partition("**Two people.**")[0]
+    for description in DUTIES.values():
+        with translation.override("en"):
+            assert f"| {description.name} |" in section
 
 
 @pytest.mark.django_db

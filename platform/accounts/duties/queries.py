@@ -115,6 +115,25 @@ def decisions_now() -> list[Taken]:
     ]
 
 
+def two_administrators_until() -> datetime | None:
+    """Until when there are two, if nobody is given that duty again; None where there are not two now.
+
+    After that instant nobody could give any duty, so it is worth knowing long before.
+    """
+    ends: dict[UUID, datetime] = {}
+    rows = DutyAssignment.objects.select_related("person").filter(
+        duty=Duty.ADMINISTRATOR.value,
+        confirmed_at__isnull=False,
+        person__is_active=True,
+        person__is_staff=True,
+    )
+    for row in rows.filter(person__suspended_at=None):
+        if row.over_at > clock.now():
+            ends[row.person_id] = max(row.over_at, ends.get(row.person_id, row.over_at))
+    latest = sorted(ends.values(), reverse=True)
+    return latest[1] if len(latest) > 1 else None
+
+
 @dataclass(frozen=True)
 class Line:
     """One duty in the review, with its state: proposed, coming, held, due (for review) or over."""

@@ -59,6 +59,10 @@ class Command(BaseCommand):
     def _say(self, facts: dict[str, Any]) -> None:
         if not facts["begun"]:
             self.stdout.write("No duty was given yet: manage.py duties ceremony names the first two people.")
+        elif facts["two_administrators_until"] is None:
+            self.stdout.write("WARNING there are no two administrators: nobody can give a duty.")
+        else:
+            self.stdout.write(f"Two administrators until {facts['two_administrators_until']}.")
         for row in facts["decisions"]:
             mark = "ok     " if row["possible"] else "NOBODY "
             self.stdout.write(f"{mark}{row['decision']}: {row['name']}")
@@ -74,8 +78,10 @@ class Command(BaseCommand):
 
 
 def _facts() -> dict[str, Any]:
+    until = queries.two_administrators_until()
     return {
         "begun": queries.has_begun(),
+        "two_administrators_until": until.isoformat() if until else None,
         "decisions": [
             {
                 "decision": taken.decision.value,
