@@ -182,10 +182,9 @@ UNMARKED = {
         *("api-health", "api-task-sets", "api-schema", "api-problems", "api-problem", "api-openapi"),
         *("api-nothing", "log-checkpoint", "log-checkpoint-of", "log-checkpoints", "log-keys", "log-tile"),
         *("log-consistency", "log-cosignatures", "log-witnesses"),
-        *("leaderboard:overview", "leaderboard:rules"),
-        *("leaderboard:contract", "leaderboard:public_tasks", "leaderboard:public_task"),
-        *("leaderboard:problems", "leaderboard:problem", "leaderboard:time_zone"),
-        *("leaderboard:log", "leaderboard:log_verify", "leaderboard:log_verify_file"),
+        *(f"leaderboard:{name}" for name in ("overview", "rules", "contract", "public_tasks", "public_task")),
+        *(f"leaderboard:{name}" for name in ("problems", "problem", "time_zone")),
+        *(f"leaderboard:{name}" for name in ("log", "log_verify", "log_verify_file")),
     ),
     "names and ids of the reader's own harnesses, without card or state": (
         *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
