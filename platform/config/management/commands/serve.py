@@ -47,11 +47,11 @@ class Command(BaseCommand):
         self.stdout.write(f"\nSite      {address}/en/   {address}/zh-hans/")
         self.stdout.write(f"Console   {console}/en/console/   auditors: {console}/en/audit/")
         for person in people["people"]:
-            self.stdout.write(f"  {person['as']:<12} {person['email']}   password {person['password']}")
+            self.stdout.write(f"  {person['as']:<14} {person['email']}   password {person['password']}")
         vendor = people["people"][0]["email"]
-        self.stdout.write(f"  API token    {people['token']}   acts for {vendor}")
+        self.stdout.write(f"  API token      {people['token']}   acts for {vendor}")
         self.stdout.write(
-            f"  Mail         {settings.STATE_DIR / 'mail'}   (files; nothing is sent from here)"
+            f"  Mail           {settings.STATE_DIR / 'mail'}   (files; nothing is sent from here)"
         )
         self.stdout.write("Ctrl-C stops everything.")
         self.stdout.flush()
