@@ -1,6 +1,7 @@
 """Instants as people read them: in the viewer's zone with its offset, in UTC, and relative to now.
 
-The zone is the viewer's choice, kept in a cookie; until they choose, the language's usual one.
+The zone is the viewer's choice, kept in a cookie; until they choose, the language's usual one. On auditors' pages it
+is UTC: the log, its filters and its exports speak nothing else.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from django.utils.translation import gettext as _
 from config import clock
 
 COOKIE = "timezone"
+ALWAYS_UTC = "auditing"
+"""The namespace of addresses whose pages ignore the choice."""
 DEFAULTS = {"zh-hans": "Asia/Shanghai", "en": "UTC"}
 SHORT_LIST = (
     "UTC",
@@ -44,6 +47,9 @@ def known_zones() -> tuple[str, ...]:
 
 def zone_of(request: HttpRequest | None) -> ZoneInfo:
     """The viewer's zone; a cookie that names none is ignored."""
+    match = getattr(request, "resolver_match", None)
+    if match is not None and match.namespace == ALWAYS_UTC:
+        return ZoneInfo("UTC")
     chosen = request.COOKIES.get(COOKIE, "") if request is not None else ""
     if chosen in known_zones():
         return ZoneInfo(chosen)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.events import Event
 from audit.explore import Filter
 from audit.exports import Selection
-from leaderboard.auditing.queries import WithoutAttempts
+from evaluation.events import AttemptEnded
 from leaderboard.auditing.words import CHANNELS, OUTCOMES
 
 ANY = ("", _("any"))
@@ -140,7 +140,7 @@ class FilterForm(Ranges):
         """
         facts = {name: value for name, value in self.cleaned_data.items() if value}
         asked_for = facts.pop("attempts", False) or not facts.keys() <= {"since", "until"}
-        return Filter(**facts) if asked_for else WithoutAttempts(**facts)
+        return Filter(**facts) if asked_for else Filter(**facts, without=AttemptEnded.kind)
 
 
 class ExportForm(Ranges):

@@ -10,20 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connections, transaction
-from django.db.models import QuerySet
 
 from accounts.models import Organisation
-from audit.explore import AUDITOR, Filter
-from audit.models import EventRecord
-from evaluation.events import AttemptEnded
-
-
-@dataclass(frozen=True)
-class WithoutAttempts(Filter):
-    """The same, but ended attempts are left out: a full run has thousands, and each is told by its run as well."""
-
-    def rows(self) -> QuerySet[EventRecord]:
-        return super().rows().exclude(kind=AttemptEnded.kind)
+from audit.explore import AUDITOR
 
 
 def organisation_names() -> dict[str, str]:

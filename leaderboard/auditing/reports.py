@@ -20,14 +20,12 @@ from audit.explore import AUDITOR
 from audit.models import Export
 from leaderboard.auditing import queries
 from leaderboard.auditing.forms import ExportForm
-from leaderboard.auditing.zone import in_utc
 
 SHOWN = 50
 
 
 @require_safe
 @auditor_page
-@in_utc
 def statistics(request: HttpRequest) -> HttpResponse:
     """The operator's own submissions against everybody else's: the same figures side by side."""
     return render(request, "audit/statistics.html", queries.comparison())
@@ -35,7 +33,6 @@ def statistics(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @auditor_page
-@in_utc
 def integrity(request: HttpRequest) -> HttpResponse:
     """What the running check found, and what stands still."""
     return render(request, "audit/integrity.html", {"log": checking.overview()})
@@ -43,7 +40,6 @@ def integrity(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @auditor_page
-@in_utc
 def exports(request: AuditorRequest) -> HttpResponse:
     """The audit organisation's exports; asking for one is recorded, and an office worker makes it."""
     names = queries.organisation_names()

@@ -19,9 +19,8 @@ from audit import explore, queries, wording
 from audit.events import Actor
 from audit.explore import AUDITOR
 from leaderboard.auditing.forms import FilterForm
-from leaderboard.auditing.queries import WithoutAttempts, organisation_names
+from leaderboard.auditing.queries import organisation_names
 from leaderboard.auditing.words import CHANNELS, OUTCOMES, sentence
-from leaderboard.auditing.zone import in_utc
 from submissions.delivery import delivers, hand_out
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
@@ -45,7 +44,6 @@ def reader(request: HttpRequest) -> Actor:
 
 @require_safe
 @auditor_page
-@in_utc
 @delivers("entry")
 def explorer(request: HttpRequest) -> HttpResponse:
     """Events by filter, newest first."""
@@ -70,7 +68,7 @@ def explorer(request: HttpRequest) -> HttpResponse:
         "page": page,
         "filtered": not wanted.is_empty or not valid,
         "query": kept.urlencode(),
-        "left_out": isinstance(wanted, WithoutAttempts),
+        "left_out": bool(wanted.without),
         "with_attempts": listed.urlencode(),
         "without_attempts": kept_out.urlencode(),
     }
@@ -79,7 +77,6 @@ def explorer(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @auditor_page
-@in_utc
 @delivers("entry")
 def event(request: HttpRequest, identifier: int) -> HttpResponse:
     """One event with everything that shows it is in the log."""
@@ -132,7 +129,6 @@ def position(request: HttpRequest, place: int) -> HttpResponse:
 
 @require_safe
 @auditor_page
-@in_utc
 def checkpoints(request: HttpRequest) -> HttpResponse:
     """Every signed checkpoint, public or not."""
     rows = explore.checkpoints(before=number(request, "before"), limit=explore.PAGE + 1)

@@ -32,7 +32,7 @@ def _withheld() -> QuerySet[Entry, int]:
 
 @dataclass(frozen=True)
 class Filter:
-    """What to show; empty fields do not restrict. `since` is included, `until` is not."""
+    """What to show; empty fields do not restrict. `since` is included, `until` is not; `without` is a kind left out."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -44,6 +44,7 @@ class Filter:
     subject_id: str = ""
     outcome: str = ""
     channel: str = ""
+    without: str = ""
 
     def rows(self) -> QuerySet[EventRecord]:
         """The events that pass, in no order. A kind that ends in a dot stands for all that begin with it."""
@@ -64,17 +65,19 @@ class Filter:
         if self.until:
             wanted["recorded_at__lt"] = self.until
         rows = EventRecord.objects.using(AUDITOR).filter(**wanted)
+        if self.without:
+            rows = rows.exclude(kind=self.without)
         return rows.exclude(id__in=_withheld()) if self._asks_for_content else rows
 
     @property
     def _asks_for_content(self) -> bool:
         """Whether an answer with a withheld event in it would tell more than its place, instant and kind."""
-        told = {"since", "until", "kind"}
+        told = {"since", "until", "kind", "without"}
         return any(getattr(self, found.name) for found in fields(self) if found.name not in told)
 
     @property
     def is_empty(self) -> bool:
-        return not any(getattr(self, found.name) for found in fields(self))
+        return not any(getattr(self, found.name) for found in fields(self) if found.name != "without")
 
 
 @dataclass(frozen=True)
