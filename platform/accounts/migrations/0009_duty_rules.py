@@ -49,14 +49,19 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE held.person = who AND duty = 'administrator' AND confirmed_at <= at AND begins_at <= at
       AND at < least(ends_at, ended_at) AND is_active AND suspended_at IS NULL)
 $$;
+CREATE FUNCTION accounts_organisation_can_submit(which uuid) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT EXISTS (
+    SELECT FROM public.accounts_organisation organisation
+    WHERE organisation.id = which AND (is_operator OR NOT EXISTS (
+      SELECT FROM public.accounts_auditorganisation audits WHERE audits.organisation_id = organisation.id)))
+$$;
 CREATE FUNCTION accounts_can_submit(who uuid) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   SELECT EXISTS (
     SELECT FROM public.accounts_user person
     JOIN public.accounts_membership member ON member.user_id = person.id
-    JOIN public.accounts_organisation organisation ON organisation.id = member.organisation_id
-    WHERE pseudonym = who AND (is_operator OR NOT EXISTS (
-      SELECT FROM public.accounts_auditorganisation audits WHERE audits.organisation_id = organisation.id)))
+    WHERE pseudonym = who AND public.accounts_organisation_can_submit(member.organisation_id))
 $$;
 CREATE FUNCTION accounts_lock_person(who uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -177,10 +182,7 @@ BEGIN
     SELECT FROM public.accounts_dutyassignment held
     WHERE held.person = who AND confirmed_at IS NOT NULL AND least(ends_at, ended_at) > clock_timestamp()
       AND public.accounts_duty_is_kept_apart(duty))
-    AND EXISTS (
-    SELECT FROM public.accounts_organisation organisation
-    WHERE organisation.id = NEW.organisation_id AND (is_operator OR NOT EXISTS (
-      SELECT FROM public.accounts_auditorganisation audits WHERE audits.organisation_id = organisation.id)))
+    AND public.accounts_organisation_can_submit(NEW.organisation_id)
   THEN
     PERFORM public.accounts_duty_refuse('duty_holder', 'who holds such a duty joins no organisation that can submit');
   END IF;
@@ -219,8 +221,8 @@ ALTER TABLE accounts_dutyceremony ENABLE ALWAYS TRIGGER accounts_ceremony_guard;
 """
 
 CLOSED = """
-REVOKE ALL ON FUNCTION accounts_is_administrator(uuid, timestamptz), accounts_can_submit(uuid),
-  accounts_lock_person(uuid), accounts_duty_allowed(accounts_dutyassignment),
+REVOKE ALL ON FUNCTION accounts_is_administrator(uuid, timestamptz), accounts_organisation_can_submit(uuid),
+  accounts_can_submit(uuid), accounts_lock_person(uuid), accounts_duty_allowed(accounts_dutyassignment),
   accounts_duty_may_end(accounts_dutyassignment), accounts_duty_guard(), accounts_member_guard(),
   accounts_term_guard() FROM PUBLIC;
 """
@@ -232,7 +234,8 @@ DROP TRIGGER accounts_term_guard ON accounts_auditorterm;
 DROP TRIGGER accounts_ceremony_guard ON accounts_dutyceremony;
 DROP FUNCTION accounts_duty_guard(), accounts_member_guard(), accounts_term_guard(), accounts_ceremony_guard(),
   accounts_duty_may_end(accounts_dutyassignment), accounts_duty_allowed(accounts_dutyassignment),
-  accounts_lock_person(uuid), accounts_can_submit(uuid), accounts_is_administrator(uuid, timestamptz),
+  accounts_lock_person(uuid), accounts_can_submit(uuid), accounts_organisation_can_submit(uuid),
+  accounts_is_administrator(uuid, timestamptz),
   accounts_duty_refuse(text, text), accounts_duty_is_kept_apart(text), accounts_duties_conflict(text, text);
 """
 
