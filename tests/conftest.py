@@ -13,6 +13,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.conf import settings
+from django.utils import translation
 
 from tests import servers as real
 
@@ -95,6 +97,14 @@ def _fresh_cache(request: pytest.FixtureRequest) -> None:
         from django.core.cache import cache
 
         cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _language() -> Iterator[None]:
+    """Each test begins in the site's own language: a request leaves its language behind in the thread."""
+    yield
+    if settings.configured:
+        translation.activate(settings.LANGUAGE_CODE)
 
 
 def _wants_database(request: pytest.FixtureRequest) -> bool:

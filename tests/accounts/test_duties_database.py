@@ -187,6 +187,17 @@ def test_two_administrators_who_end_each_other_at_once_do_not_leave_one(office: 
     assert sorted(map(str, done)) == ["None", "duty_few_administrators"]
 
 
+def test_a_clock_that_lags_does_not_bring_an_ended_administrator_back(office: Office) -> None:
+    """Both took the time before either had the lock: the one who comes second may have the earlier time."""
+    office.holder(Duty.ADMINISTRATOR)
+    first, second = (person.duties.get() for person in (office.first, office.second))
+    before = clock.now()
+    services.end(first, reason="x", by=acting(office.first))
+    with clock.frozen(before), pytest.raises(DutyRefused) as caught:
+        services.end(second, reason="x", by=acting(office.second))
+    assert caught.value.reason is Reason.FEW_ADMINISTRATORS
+
+
 def test_of_two_ceremonies_at_once_one_is_held(transactional_db: None) -> None:
     people = [member_of_staff() for _ in range(4)]
     until = clock.now() + timedelta(days=9)

@@ -180,6 +180,11 @@ def site(make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_f
     return Site(scene, visitors, forbidden(scene), servers.state_dir, servers.redis_url, scene.result)
 
 
+def figure(attempt: Any) -> str:
+    """The seconds of an attempt as a page would show them; nothing for what is too short to be told apart."""
+    return f"{attempt.seconds:.3f}" if attempt.seconds and attempt.seconds >= 1 else ""
+
+
 def forbidden(scene: SimpleNamespace) -> list[str]:
     """Canaries, held-out task ids, and figures and ids of single held-out attempts."""
     from evaluation.models import Attempt, EvaluationRun
@@ -188,9 +193,12 @@ def forbidden(scene: SimpleNamespace) -> list[str]:
     attempts = list(Attempt.objects.filter(episode__run__kind__in=kinds))
     assert len(attempts) >= len(scene.held_out)
     found = [CANARY, *scene.held_out]
+    # A preflight shows its seconds; where one took as many as a held-out attempt, they say nothing of that.
+    shown = {figure(attempt) for attempt in Attempt.objects.exclude(episode__run__kind__in=kinds)}
     for attempt in attempts:
         found += [str(attempt.id), attempt.id.hex, attempt.artefact_sha256, attempt.artefact_key]
-        found += [f"{attempt.seconds:.3f}"] if attempt.seconds and attempt.seconds >= 1 else []
+        found += [] if figure(attempt) in shown else [figure(attempt)]
+    found = [text for text in found if text]
     assert any(
         text.startswith("3.7") or float(text) > 1 for text in found if re.fullmatch(r"\d+\.\d{3}", text)
     )

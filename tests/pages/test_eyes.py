@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
 from benchmark.models import TaskSetVersion
 from config import clock
@@ -98,7 +99,8 @@ def test_a_run_says_why_it_has_its_score(
 ) -> None:
     run = preflight_report(complete).runs[0]
     told = replace(run, **{**changes, "score": Decimal(str(changes["score"]))})  # type: ignore[arg-type]
-    assert words in " ".join(explained(told))
+    with translation.override("en"):
+        assert words in " ".join(explained(told))
     assert explained(replace(told, success=True)) == []
 
 
