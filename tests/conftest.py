@@ -34,13 +34,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wanted = config.getoption("--acceptance")
     if wanted is None:
         return
-    kept = [item for item in items if _carries(item, wanted)]
+    cases = cases_of(wanted)
+    marked = {name for item in items for marker in item.iter_markers("case") for name in marker.args}
+    if missing := sorted(cases - marked):
+        raise pytest.UsageError(f"{wanted}: no test has the case {', '.join(missing)}")
+    kept = [item for item in items if _carries(item, wanted, cases)]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
 
 
-def _carries(item: pytest.Item, line: str) -> bool:
-    return any(line in marker.args for marker in item.iter_markers("acceptance"))
+def _carries(item: pytest.Item, line: str, cases: set[str]) -> bool:
+    return any(line in marker.args for marker in item.iter_markers("acceptance")) or any(
+        name in cases for marker in item.iter_markers("case") for name in marker.args
+    )
+
+
+def cases_of(line: str) -> set[str]:
+    """The collected cases that an acceptance line asks for; none where there is no such line."""
+    from tests.acceptance.runner import read_area
+
+    try:
+        found = [row for row in read_area(line.partition(":")[0]) if row.name == line]
+    except ValueError:
+        return set()
+    return {name for row in found for name in row.cases}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -19,6 +19,7 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 KINDS = ("test", "bench", "look")
+USAGE = 4  # pytest's exit code where a case has no test
 SHORTEST_LOOK = 200  # characters; less cannot name pages, widths and languages
 
 
@@ -30,6 +31,10 @@ class Line:
     number: int
     kind: str
     says: str
+    cases: tuple[str, ...] = ()
+    """The collected cases of which each must have a test: whatever is marked with one of them carries the line."""
+    tested: bool = False
+    """Whether tests carry it besides its bars."""
 
     @property
     def name(self) -> str:
@@ -56,7 +61,17 @@ def read_area(area: str, folder: Path = HERE) -> list[Line]:
         known = ", ".join(sorted(found.stem for found in folder.glob("*.toml")))
         raise ValueError(f"no area {area!r}; there are: {known}")
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    lines = [Line(content["slug"], row["number"], row["kind"], row["says"]) for row in content["lines"]]
+    lines = [
+        Line(
+            content["slug"],
+            row["number"],
+            row["kind"],
+            row["says"],
+            tuple(row.get("cases", ())),
+            row.get("tested", False),
+        )
+        for row in content["lines"]
+    ]
     numbers = [line.number for line in lines]
     if numbers != list(range(1, len(numbers) + 1)):
         raise ValueError(f"{path.name}: lines are numbered {numbers}")
@@ -90,6 +105,8 @@ def judge_by_tests(line: Line, folder: str = "tests") -> Verdict:
         done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
         counts = _counts(report)
     seconds = f"in {time.monotonic() - started:.0f} s"
+    if done.returncode == USAGE:
+        return Verdict(line, ok=False, detail=done.stderr.strip().splitlines()[-1])
     if counts["run"] == 0:
         return Verdict(line, ok=False, detail="no test carries it")
     if counts["skipped"]:
@@ -118,7 +135,9 @@ _NAMES = ("tests", "failures", "errors", "skipped")
 
 
 def judge_by_bars(line: Line) -> Verdict:
-    """Measure the bars that carry the line."""
+    """Measure the bars that carry the line, and run the tests that do, where it says that there are."""
+    if line.tested and not (verdict := judge_by_tests(line)).ok:
+        return verdict
     command = [sys.executable, "-m", "tests.benchmarks", "--only", line.name, "--json", "-"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
     rows = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]

@@ -55,6 +55,18 @@ def test_a_line_passes_by_the_tests_that_carry_it():
     assert str(verdict).startswith("accept log:1 test ok 3 tests in ")
 
 
+def test_a_line_whose_cases_lack_a_test_fails_and_names_them():
+    line = next(line for line in read_area("access") if line.cases)
+    verdict = runner.judge_by_tests(line, "tests/audit/merkle/test_tree.py")
+    assert not verdict.ok
+    assert "no test has the case E1, " in verdict.detail
+
+
+def test_a_bench_line_that_is_tested_too_fails_without_its_tests():
+    line = Line("no-such-slug", 1, "bench", "x", tested=True)
+    assert "no test carries it" in runner.judge_by_bars(line).detail
+
+
 def test_a_line_without_bars_fails():
     assert not runner.judge_by_bars(Line("no-such-slug", 1, "bench", "x")).ok
 
