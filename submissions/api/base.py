@@ -9,7 +9,6 @@ from uuid import UUID
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
@@ -86,14 +85,9 @@ class Anyone(BasePermission):
 
 
 class ApiView(APIView):
-    """Strict JSON in, problems out, nothing cached."""
+    """Strict JSON in, problems out."""
 
     parser_classes = (StrictJSONParser,)
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
-        answer: Response = super().finalize_response(request, response, *args, **kwargs)
-        answer.setdefault("Cache-Control", "no-store")
-        return answer
 
 
 class PublicView(ApiView):

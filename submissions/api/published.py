@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import cards, queries
+from submissions.api import caching
 from submissions.api.base import MemberView, PublicView
 from submissions.api.openapi import problems
 from submissions.api.serializers import StrictSerializer
@@ -121,7 +122,9 @@ class Quota(MemberView):
         subject = ("organisation", self.caller.organisation.id)
         show_status(request, "quota", subject, _without_now(shown), by=self.caller.actor)
         rules = [{name: str(value) for name, value in rule.items()} for rule in queries.who_pays()]
-        return Response({"now": clock.now().isoformat(), "task_sets": shown, "who_pays": rules})
+        answer = Response({"now": clock.now().isoformat(), "task_sets": shown, "who_pays": rules})
+        caching.says(answer, [_without_now(shown), rules])
+        return answer
 
 
 def _without_now(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,9 +10,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from submissions import queries, services
+from submissions.api import paging
 from submissions.api.base import MemberView
 from submissions.api.openapi import CREATES, problems
-from submissions.api.serializers import HarnessIn, HarnessOut, VersionDetailOut, VersionIn, VersionOut
+from submissions.api.paging import PAGED
+from submissions.api.serializers import (
+    HarnessesOut,
+    HarnessIn,
+    HarnessOut,
+    VersionDetailOut,
+    VersionIn,
+    VersionOut,
+    VersionsOut,
+)
 from submissions.delivery import delivers, hand_out
 from submissions.models import Harness
 
@@ -20,13 +30,14 @@ from submissions.models import Harness
 class Harnesses(MemberView):
     """The organisation's harnesses."""
 
-    @extend_schema(responses=problems({200: HarnessOut(many=True)}))
+    @extend_schema(parameters=PAGED, responses=problems({200: HarnessesOut}))
     def get(self, request: Request) -> Response:
         bound = self.caller.harness_id
         rows = [
             row for row in queries.harnesses_of(self.caller.organisation) if bound is None or row.id == bound
         ]
-        return Response({"harnesses": HarnessOut(rows, many=True).data})
+        page = paging.after(rows, paging.asked(request), lambda row: row.id)
+        return paging.answer(request, "harnesses", HarnessOut(page.rows, many=True).data, page)
 
     @extend_schema(request=HarnessIn, parameters=CREATES, responses=problems({201: HarnessOut}))
     def post(self, request: Request) -> Response:
@@ -55,10 +66,11 @@ class HarnessDetail(MemberView):
 class HarnessVersions(HarnessDetail):
     """The versions of one harness."""
 
-    @extend_schema(responses=problems({200: VersionOut(many=True)}))
+    @extend_schema(parameters=PAGED, responses=problems({200: VersionsOut}))
     def get(self, request: Request, harness_id: UUID) -> Response:
         rows = queries.harness_versions(self.harness(harness_id))
-        return Response({"versions": VersionOut(rows, many=True).data})
+        page = paging.after(rows, paging.asked(request), lambda row: row.id)
+        return paging.answer(request, "versions", VersionOut(page.rows, many=True).data, page)
 
     @extend_schema(request=VersionIn, parameters=CREATES, responses=problems({201: VersionDetailOut}))
     def post(self, request: Request, harness_id: UUID) -> Response:

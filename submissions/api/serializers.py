@@ -185,6 +185,21 @@ class SubmissionDetailOut(SubmissionOut):
         return {name: f"{base}/{name}" for name in ("preflight", "result", "receipt", "cancel")}
 
 
+class HarnessesOut(serializers.Serializer[Any]):
+    harnesses = HarnessOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The address of the next page.")
+
+
+class VersionsOut(serializers.Serializer[Any]):
+    versions = VersionOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The address of the next page.")
+
+
+class SubmissionsOut(serializers.Serializer[Any]):
+    submissions = SubmissionOut(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The address of the next page.")
+
+
 class PreflightRunOut(serializers.Serializer[Any]):
     task = serializers.CharField()
     domain = serializers.CharField()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -12,16 +11,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from submissions import queries, services
+from submissions.api import paging, versioning
 from submissions.api.base import MemberView, referenced
 from submissions.api.openapi import CREATES, problems
+from submissions.api.paging import PAGED, PageIn
 from submissions.api.serializers import (
     ChoiceIn,
     PreflightOut,
     ReceiptOut,
-    StrictSerializer,
     SubmissionDetailOut,
     SubmissionIn,
     SubmissionOut,
+    SubmissionsOut,
     TransparencyReceiptOut,
 )
 from submissions.delivery import delivers, hand_out, restates_the_request, show_status
@@ -30,34 +31,47 @@ from submissions.queries import Order
 from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
 
 
-class ListIn(StrictSerializer):
-    """Query of a list; `before` is the last id of the page before."""
+class ListIn(PageIn):
+    """Query of the list; `before` is the last id of the page before, as `cursor` is."""
 
     harness = serializers.UUIDField(required=False)
     state = serializers.ChoiceField(choices=Submission.State.values, required=False)
     before = serializers.UUIDField(required=False)
-    limit = serializers.IntegerField(min_value=1, max_value=100, default=50)
+
+
+FILTERS = [
+    *PAGED,
+    OpenApiParameter("harness", UUID),
+    OpenApiParameter("state", str, enum=Submission.State.values),
+    OpenApiParameter("before", UUID, deprecated=True, description=f"Use {versioning.BEFORE.instead}."),
+]
 
 
 @delivers("submission")
 class Submissions(MemberView):
     @extend_schema(
-        parameters=[OpenApiParameter(name, str) for name in ("harness", "state", "before", "limit")],
-        responses=problems({200: SubmissionOut(many=True)}),
+        parameters=FILTERS,
+        responses=problems({200: SubmissionsOut}),
     )
     def get(self, request: Request) -> Response:
-        query = ListIn(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        asked: dict[str, Any] = query.validated_data
-        harness_id = asked.pop("harness", None) or self.caller.harness_id
+        asked = paging.asked(request, ListIn)
+        if "before" in asked:
+            versioning.used(request, versioning.BEFORE)
+        harness_id = asked.get("harness") or self.caller.harness_id
         self.caller.require_harness(harness_id)
         harness = queries.harness_of(self.caller.organisation, harness_id) if harness_id else None
-        rows = queries.submissions_of(self.caller.organisation, harness=harness, **asked)
-        following = str(rows[-1].id) if len(rows) == asked["limit"] else None
-        body = {"submissions": SubmissionOut(rows, many=True).data, "before": following}
+        rows = queries.submissions_of(
+            self.caller.organisation,
+            harness=harness,
+            state=asked.get("state", ""),
+            before=asked.get("cursor") or asked.get("before"),
+            limit=asked["limit"] + 1,
+        )
+        page = paging.cut(rows, asked["limit"], lambda row: row.id)
+        answer = paging.answer(request, "submissions", SubmissionOut(page.rows, many=True).data, page)
         subject = ("organisation", self.caller.organisation.id)
-        show_status(request, "submission", subject, body, by=self.caller.actor)
-        return Response(body)
+        show_status(request, "submission", subject, answer.data, by=self.caller.actor)
+        return answer
 
     @extend_schema(
         request=SubmissionIn, parameters=CREATES, responses=problems({202: ReceiptOut, 200: ReceiptOut})

@@ -43,7 +43,9 @@ class UploadDetail(MemberView):
     @extend_schema(responses=problems({200: UploadOpenOut}))
     def get(self, request: Request, upload_id: UUID) -> Response:
         upload = self.upload(upload_id)
-        return Response(_with_parts(dict(UploadOut(upload).data), upload))
+        found = Response(_with_parts(dict(UploadOut(upload).data), upload))
+        found["Cache-Control"] = "no-store"  # its addresses are signed anew each time, and open a door
+        return found
 
     @extend_schema(responses=problems({200: UploadOut}))
     def delete(self, request: Request, upload_id: UUID) -> Response:

@@ -42,10 +42,13 @@ def exception_handler(exception: Exception, context: Mapping[str, Any]) -> Respo
 def problem_response(refusal: Refusal, headers: Mapping[str, str] | None = None) -> Response:
     """`refusal` as an answer."""
     answer = Response(problem_body(refusal), status=refusal.status, content_type=MEDIA_TYPE)
-    answer["Cache-Control"] = "no-store"
-    for name, value in {**_retry_after(refusal), **(headers or {})}.items():
+    for name, value in {**problem_headers(refusal), **(headers or {})}.items():
         answer[name] = value
     return answer
+
+
+def problem_headers(refusal: Refusal) -> dict[str, str]:
+    return {"Cache-Control": "no-store", **_retry_after(refusal)}
 
 
 def problem_body(refusal: Refusal) -> dict[str, Any]:

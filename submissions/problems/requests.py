@@ -82,7 +82,7 @@ ROWS: list[Row] = [
         429,
         Fault.REQUEST,
         _("Too many requests"),
-        _("There were too many requests in a short time."),
+        _("%(used)s requests within this minute, and %(limit)s are answered."),
         _("Wait as long as Retry-After says."),
     ),
     (

@@ -19,6 +19,7 @@ from submissions.problems.catalogue import FAULT_WORDS
 from submissions.queries.registry import NotVisible
 
 PAGE = 100
+"""Rows read at most, and one more that says whether another page follows."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def submissions_of(
         rows = rows.filter(state=state)
     if before is not None:
         rows = rows.filter(id__lt=before)
-    return list(rows.order_by("-id")[: min(limit, PAGE)])
+    return list(rows.order_by("-id")[: min(limit, PAGE + 1)])
 
 
 def submission_of(organisation: Organisation, submission_id: UUID) -> Submission:

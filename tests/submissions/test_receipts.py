@@ -172,7 +172,7 @@ def test_page_and_api_give_the_same_file(
     answer = receipt(vendor, submission)
     assert answer.headers["Content-Disposition"] == page.headers["Content-Disposition"]
     assert json.loads(page.content) == answer.body
-    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Cache-Control"] == "private, no-cache"
     shown = browser.get(address("submissions:submission", submission.id)).content.decode()
     assert address("submissions:receipt", submission.id) in shown
 

@@ -103,6 +103,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "submissions.api.answers.ApiAnswers",
     "config.middleware.NoNul",
     "config.middleware.StaffOnly",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -193,8 +194,17 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["submissions.api.rates.Throttle"],
     "EXCEPTION_HANDLER": "submissions.problems.exception_handler",
 }
+#: Requests a minute: of a credential, and of an address that shows none. 0 is no limit.
+API_RATES = {
+    "reads": ENV.int("LINGEE_API_READS", default=600),
+    "writes": ENV.int("LINGEE_API_WRITES", default=60),
+    "anonymous": ENV.int("LINGEE_API_ANONYMOUS", default=120),
+}
+#: Proxies in front whose X-Forwarded-For is believed; with 0 an address is that of the connection.
+ALLAUTH_TRUSTED_PROXY_COUNT = ENV.int("LINGEE_TRUSTED_PROXIES", default=0)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Lingee Bench API",
     "VERSION": "1",

@@ -19,6 +19,7 @@ from config.settings.environment import ENV
 PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=0)  # tests of it set their own
 LOG_PUBLIC_TICK_SECONDS = ENV.int("LINGEE_LOG_PUBLIC_TICK_SECONDS", default=0)
 DEBUG = False
+API_RATES = dict.fromkeys(API_RATES, 0)
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.MD5PasswordHasher"
