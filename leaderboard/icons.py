@@ -15,6 +15,7 @@ PATHS: dict[str, str] = {
     "info": '<circle cx="8" cy="8" r="6.25"/><path d="M8 7.5v4M8 4.75V5"/>',
     "pause": '<circle cx="8" cy="8" r="6.25"/><path d="M6.5 5.75v4.5m3-4.5v4.5"/>',
     "stop": '<circle cx="8" cy="8" r="6.25"/><path d="M3.75 12.25l8.5-8.5"/>',
+    "bell": '<path d="M3.5 11.5h9l-1.25-2V6.75a3.25 3.25 0 0 0-6.5 0V9.5zM6.75 13.5h2.5"/>',
     "lock": '<rect x="3.25" y="7" width="9.5" height="6.75" rx="1"/><path d="M5.25 7V5a2.75 2.75 0 0 1 5.5 0v2"/>',
     "question": '<circle cx="8" cy="8" r="6.25"/>'
     '<path d="M6.25 6.25a1.75 1.75 0 1 1 2.5 1.6c-.5.25-.75.6-.75 1.15M8 11.25v.25"/>',

@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from accounts.access import CONSOLE_ROLES
 from accounts.auditors import term_of
+from accounts.notices.queries import unread_count
 from accounts.queries import membership_of
 from leaderboard import times
 from leaderboard.queries import PolicySummary, policy_summary
@@ -90,6 +91,11 @@ class Site:
             return None
         membership = membership_of(self.request.user)  # type: ignore[arg-type]
         return membership.organisation if membership else None
+
+    @cached_property
+    def unread(self) -> int:
+        """How many notices the viewer has not read."""
+        return unread_count(self.request.user) if self.is_person else 0  # type: ignore[arg-type]
 
     @cached_property
     def is_auditor(self) -> bool:
@@ -169,6 +175,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
     if area == "account":
         return [
             ("accounts:organisation", _("Organisation")),
+            ("accounts:notices", _("Notices")),
             ("account_email", _("E-mail addresses")),
             ("account_change_password", _("Password")),
             ("mfa_index", _("Two-step sign-in")),

@@ -91,6 +91,8 @@ EXPORT: dict[str, Look] = {
     "failed": Look("bad", "cross", _("failed")),
 }
 
+NOTICE: dict[str, Look] = {"unread": Look("busy", "bell", _("unread"))}
+
 KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
     "organisation": ORGANISATION,
@@ -102,6 +104,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "duty": DUTY,
     "decision": DECISION,
     "export": EXPORT,
+    "notice": NOTICE,
 }
 
 

@@ -14,6 +14,7 @@ from knox.models import AbstractAuthToken
 
 from accounts import events, names
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
+from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
 from audit import log
 from audit.events import Actor, Channel

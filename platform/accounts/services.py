@@ -20,6 +20,8 @@ from accounts.models import (
     AuditOrganisation,
     Lineage,
     Membership,
+    Notice,
+    NoticePreference,
     Organisation,
     PersonKey,
     User,
@@ -90,6 +92,7 @@ def erase_person(user: User, *, by: Actor) -> None:
             for token in ApiToken.objects.filter(user=locked, revoked_at=None):
                 revoke_token(token, by=by)
             _forget_sign_ins(locked)
+            _forget_notices(locked)
             PersonKey.objects.filter(user=locked).delete()
             locked.email, locked.sealed_name = f"{opaque_id().hex}@{ERASED_DOMAIN}", b""
             locked.is_active = locked.is_staff = locked.is_superuser = False
@@ -106,6 +109,11 @@ def _forget_sign_ins(user: User) -> None:
     for session in Session.objects.iterator():
         if session.get_decoded().get(SESSION_KEY) == str(user.pk):
             session.delete()
+
+
+def _forget_notices(user: User) -> None:
+    Notice.objects.filter(person=user).delete()
+    NoticePreference.objects.filter(person=user).delete()
 
 
 def set_password(user: User, password: str, *, by: Actor) -> None:

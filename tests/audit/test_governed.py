@@ -31,6 +31,8 @@ NO_EVENT = "has no audit event about"
 
 UNGOVERNED = {
     "accounts_lineage": "an id and nothing else; the event of its organisation names it",
+    "accounts_notice": "what people are told; nothing is decided by it, and what it tells has its own event",
+    "accounts_noticepreference": "what a person wants by mail; nothing else depends on it",
     "benchmark_assetpack": "no change once frozen; the digest of all tasks is in the version's events",
     "benchmark_taskrevision": "no change once frozen; the digest of all tasks is in the version's events",
     "benchmark_publictask": "no change once frozen; shows what public tasks hold anyway",

@@ -104,7 +104,8 @@ def _start(site: Any) -> None:
     for name in ("execute-1", "execute-2"):
         site.supervisor.start(site.processes.worker(name, role="execute", queues=["execute"]))
     site.supervisor.start(site.processes.worker("grade-1", role="sealed", queues=["grade"]))
-    site.supervisor.start(site.processes.worker("office-1", role="sealed", queues=["governance", "web"]))
+    site.supervisor.start(site.processes.worker("office-1", role="sealed", queues=["governance"]))
+    site.supervisor.start(site.processes.worker("post-1", role="web", queues=["web"]))
     site.supervisor.start(site.processes.beat())
     site.supervisor.start(site.processes.sequencer())
     assert site.supervisor.wait(60, lambda: WorkerReport.objects.count() == 3), site.supervisor.tail(

@@ -48,7 +48,7 @@ class Fleet:
         for name in EXECUTORS:
             self._start(made.worker(name, role="execute", queues=["execute"]))
         self._start(made.worker("grade-1", role="sealed", queues=["grade"]))
-        self._start(made.worker("office-1", role="sealed", queues=["governance", "web"]))
+        self._start(made.worker("office-1", role="sealed", queues=["governance"]))
         self._start(made.beat())
 
     def _start(self, child: Child) -> None:

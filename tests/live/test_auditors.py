@@ -59,7 +59,7 @@ def console(servers: Servers, tmp_path: Path) -> Iterator[Console]:
     address = f"127.0.0.1:{free_port()}"
     with Supervisor(tmp_path / "log") as supervisor:
         supervisor.start(made.sequencer())
-        supervisor.start(made.worker("office-1", role="sealed", queues=["governance", "web"]))
+        supervisor.start(made.worker("office-1", role="sealed", queues=["governance"]))
         supervisor.start(made.beat())
         supervisor.start(made.web(address, role="console", name="console"))
         client = httpx.Client(base_url=f"http://{address}", cookies=session_of(term.person), timeout=60)

@@ -28,6 +28,7 @@ from submissions.models import Submission
 from tests.pages import site
 from tests.pages.site import address, signed_in
 from tests.submissions import world
+from tests.submissions.unmarked import ELSEWHERE, UNMARKED
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Connect = Callable[[str], psycopg.Connection[Any]]
@@ -175,36 +176,6 @@ def test_a_view_that_does_not_say_what_it_delivers_fails(vendor: world.Vendor) -
         with pytest.raises(Undeclared):
             view(request)
     assert nothing(request).status_code == 404
-
-
-UNMARKED = {
-    "public, for anyone: web log only": (
-        *("api-health", "api-task-sets", "api-schema", "api-problems", "api-problem", "api-openapi"),
-        *("api-nothing", "log-checkpoint", "log-checkpoint-of", "log-checkpoints", "log-keys", "log-tile"),
-        *("log-consistency", "log-cosignatures", "log-witnesses"),
-        *(f"leaderboard:{name}" for name in ("overview", "rules", "contract", "public_tasks", "public_task")),
-        *(f"leaderboard:{name}" for name in ("problems", "problem", "time_zone")),
-        *(f"leaderboard:{name}" for name in ("log", "log_verify", "log_verify_file")),
-    ),
-    "names and ids of the reader's own harnesses, without card or state": (
-        *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
-    ),
-    "the reader's own bytes on their way in": ("api-uploads", "api-upload", "api-upload-complete"),
-    "a form, and nothing of a submission": ("submissions:new_submission",),
-    "people, organisations and their tokens": (
-        *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
-        *("accounts:organisation", "console:organisations", "console:verify"),
-        *("console:duties", "console:duty_new", "console:duty_act"),
-    ),
-    "what workers proved at start": ("console:workers",),
-    "leads on only": ("console:inbox", "auditing:position"),
-    "sizes, roots, counts and times of the log": (
-        *("auditing:checkpoints", "auditing:statistics", "auditing:integrity"),
-    ),
-    "recorded by audit.exports: export.requested, export.delivered": ("auditing:exports", "auditing:export"),
-}
-ELSEWHERE = ("account_", "mfa_")
-"""Pages of the library that signs people in."""
 
 
 def _views(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, Any]]:

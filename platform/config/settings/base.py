@@ -244,6 +244,12 @@ STATIC_URL = "/static/"
 STATIC_ROOT = STATE_DIR / "static"
 STATICFILES_DIRS = [folder for folder in [ROOT / "static"] if folder.is_dir()]
 DEFAULT_FROM_EMAIL = "Lingee Bench <no-reply@lingee.invalid>"
+#: Seconds a mail server may take for each step.
+EMAIL_TIMEOUT = 10
+#: Where people reach the site, as links in mail begin; production has its first host's.
+SITE_URL = ENV.str("LINGEE_SITE", default="http://127.0.0.1:8000").rstrip("/")
+#: What the layers above add to a notice: a function of the notice and of where it is shown, page or mail.
+NOTICE_DETAILS = "accounts.notices.texts.no_details"
 
 # --- logs: for operators; the audit log is elsewhere ----------------------------------------------
 LOGGING = configure_logging()

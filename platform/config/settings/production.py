@@ -24,6 +24,7 @@ from config.settings.base import STATE_DIR  # noqa: E402
 
 DEBUG = False
 ALLOWED_HOSTS = words("LINGEE_ALLOWED_HOSTS")
+SITE_URL = ENV.str("LINGEE_SITE", default=f"https://{ALLOWED_HOSTS[0]}" if ALLOWED_HOSTS else "").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS]
 SECURE_SSL_REDIRECT = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -101,7 +101,8 @@ class Stage:
             name = f"execute-{number}"
             self.supervisor.start(made.worker(name, role="execute", queues=["execute"]))
         self.supervisor.start(made.worker("grade-1", role="sealed", queues=["grade"]))
-        self.supervisor.start(made.worker("office-1", role="sealed", queues=["governance", "web"]))
+        self.supervisor.start(made.worker("office-1", role="sealed", queues=["governance"]))
+        self.supervisor.start(made.worker("post-1", role="web", queues=["web"]))
         self.supervisor.start(made.beat())
         self.supervisor.start(made.sequencer())
         self.supervisor.start(made.web(f"127.0.0.1:{self.port}"))

@@ -1,0 +1,1 @@
+"""Notices to people: what happened to something of theirs, in the site and, as they prefer, by mail."""

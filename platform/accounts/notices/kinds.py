@@ -1,0 +1,86 @@
+"""The closed list of what people are told, and in which groups they choose whether it also comes by mail."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from django.utils.translation import gettext_lazy as _
+
+
+class Group(StrEnum):
+    """Kinds that are switched on and off together."""
+
+    SUBMISSIONS = "submissions"
+    ORGANISATION = "organisation"
+    CREDENTIALS = "credentials"
+    DUTIES = "duties"
+    SECURITY = "security"
+
+
+GROUP_WORDS = {
+    Group.SUBMISSIONS: _("Submissions: ends, holds, questions to you, returned uses"),
+    Group.ORGANISATION: _("Organisation: registration, members, packages"),
+    Group.CREDENTIALS: _("Tokens, keys and webhooks that expire or stop working"),
+    Group.DUTIES: _("Duties of the staff"),
+    Group.SECURITY: _("Security of your account (always by mail)"),
+}
+ALWAYS_MAILED = frozenset({Group.SECURITY})
+
+
+class Kind(StrEnum):
+    """`submission.<state>` is sent by the move into that state."""
+
+    SUBMISSION_COMPLETE = "submission.complete"
+    SUBMISSION_INCOMPLETE = "submission.incomplete"
+    SUBMISSION_CANCELLED = "submission.cancelled"
+    SUBMISSION_REJECTED = "submission.rejected"
+    SUBMISSION_PREFLIGHT_FAILED = "submission.preflight_failed"
+    SUBMISSION_VOIDED = "submission.voided"
+    SUBMISSION_AWAITING_CHOICE = "submission.awaiting_choice"
+    SUBMISSION_HELD = "submission.held"
+    SUBMISSION_PAUSED = "submission.paused"
+    SLOT_REFUNDED = "slot.refunded"
+    ORGANISATION_VERIFIED = "organisation.verified"
+    ORGANISATION_REFUSED = "organisation.refused"
+    ORGANISATION_ASKED = "organisation.asked"
+    ORGANISATION_SUSPENDED = "organisation.suspended"
+    REGISTRATION_EXPIRING = "registration.expiring"
+    MEMBER_JOINED = "member.joined"
+    MEMBER_ROLE_CHANGED = "member.role_changed"
+    MEMBER_REMOVED = "member.removed"
+    PACKAGE_OPENED = "package.opened"
+    PACKAGE_DELETED = "package.deleted"
+    TOKEN_EXPIRING = "token.expiring"  # noqa: S105 - a name, no secret
+    TOKEN_EXPIRED = "token.expired"  # noqa: S105 - a name, no secret
+    TOKEN_LEAKED = "token.leaked"  # noqa: S105 - a name, no secret
+    ISSUER_KEYS_EXPIRING = "issuer.keys_expiring"
+    WEBHOOK_DISABLED = "webhook.disabled"
+    DUTY_GIVEN = "duty.given"
+    DUTY_ENDING = "duty.ending"
+    DUTY_ENDED = "duty.ended"
+    DEVICE_NEW = "device.new"
+    PASSWORD_CHANGED = "password.changed"  # noqa: S105 - a name, no secret
+    SECOND_FACTOR_CHANGED = "second_factor.changed"
+
+
+_BY_PREFIX = {
+    "submission": Group.SUBMISSIONS,
+    "slot": Group.SUBMISSIONS,
+    "organisation": Group.ORGANISATION,
+    "registration": Group.ORGANISATION,
+    "member": Group.ORGANISATION,
+    "package": Group.ORGANISATION,
+    "token": Group.CREDENTIALS,
+    "issuer": Group.CREDENTIALS,
+    "webhook": Group.CREDENTIALS,
+    "duty": Group.DUTIES,
+    "device": Group.SECURITY,
+    "password": Group.SECURITY,
+    "second_factor": Group.SECURITY,
+}
+_APART = {Kind.TOKEN_LEAKED: Group.SECURITY, Kind.MEMBER_REMOVED: Group.SECURITY}
+
+
+def group_of(kind: Kind) -> Group:
+    """The group whose preference decides about the kind's mail."""
+    return _APART.get(kind) or _BY_PREFIX[kind.value.split(".")[0]]

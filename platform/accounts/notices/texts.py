@@ -1,0 +1,242 @@
+"""What each kind says, once for site and mail: a title, a sentence and the page it leads to.
+
+`%(name)s` places are filled from the notice's facts; instants are shown in UTC. What the layers above know besides,
+such as a refusal's own sentence, they add by the function that the setting NOTICE_DETAILS names.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from django.conf import settings
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext_lazy as _
+
+from accounts.notices.kinds import Kind
+from accounts.notices.models import Notice
+
+
+@dataclass(frozen=True)
+class Text:
+    """`page` is the name of an address and `argument` the fact that it takes, both empty where it takes none."""
+
+    title: Promise
+    sentence: Promise
+    page: str = ""
+    argument: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A notice in the language that is active: for one page or one mail."""
+
+    title: str
+    sentence: str
+    details: list[str]
+    path: str
+
+
+_SUBMISSION = ("submissions:submission", "submission")
+
+TEXTS: Mapping[Kind, Text] = {
+    Kind.SUBMISSION_COMPLETE: Text(
+        _("Result released: %(harness)s %(version)s"),
+        _("The evaluation is complete and its result has been released."),
+        "leaderboard:result",
+        "submission",
+    ),
+    Kind.SUBMISSION_INCOMPLETE: Text(
+        _("Kept as incomplete: %(harness)s %(version)s"),
+        _("The submission has ended with an incomplete evaluation, as your organisation chose."),
+        "leaderboard:result",
+        "submission",
+    ),
+    Kind.SUBMISSION_CANCELLED: Text(
+        _("Cancelled: %(harness)s %(version)s"), _("The submission was cancelled."), *_SUBMISSION
+    ),
+    Kind.SUBMISSION_REJECTED: Text(
+        _("Rejected at intake: %(harness)s %(version)s"), _("The package was not accepted."), *_SUBMISSION
+    ),
+    Kind.SUBMISSION_PREFLIGHT_FAILED: Text(
+        _("Preflight failed: %(harness)s %(version)s"),
+        _("The submission has ended before held-out tasks started."),
+        *_SUBMISSION,
+    ),
+    Kind.SUBMISSION_VOIDED: Text(
+        _("Voided: %(harness)s %(version)s"), _("The submission has ended without a result."), *_SUBMISSION
+    ),
+    Kind.SUBMISSION_AWAITING_CHOICE: Text(
+        _("Your choice is needed: %(harness)s %(version)s"),
+        _("Runs lost by the platform could not be repeated. Choose by %(deadline)s; then it is voided."),
+        *_SUBMISSION,
+    ),
+    Kind.SUBMISSION_HELD: Text(
+        _("Held for review: %(harness)s %(version)s"),
+        _("The result is being reviewed before its release. Nothing is asked of you now."),
+        *_SUBMISSION,
+    ),
+    Kind.SUBMISSION_PAUSED: Text(
+        _("Paused: %(harness)s %(version)s"),
+        _("The platform has paused this submission. It goes on by itself, or you are asked by %(deadline)s."),
+        *_SUBMISSION,
+    ),
+    Kind.SLOT_REFUNDED: Text(
+        _("A use was returned: %(harness)s %(version)s"),
+        _("The use of the quota that this submission took is no longer counted."),
+        *_SUBMISSION,
+    ),
+    Kind.ORGANISATION_VERIFIED: Text(
+        _("Your organisation is verified"),
+        _("From now on it can submit to the open task-set version."),
+        "accounts:organisation",
+    ),
+    Kind.ORGANISATION_REFUSED: Text(
+        _("Your organisation was not verified"),
+        _("Staff could not confirm who it is. The page says why and what you can do."),
+        "accounts:organisation",
+    ),
+    Kind.ORGANISATION_ASKED: Text(
+        _("A question about your organisation"),
+        _("Staff need more to confirm who it is. The page says what."),
+        "accounts:organisation",
+    ),
+    Kind.ORGANISATION_SUSPENDED: Text(
+        _("Your organisation is suspended"),
+        _("It cannot submit. Write to the operator's support to learn what would lift it."),
+        "accounts:organisation",
+    ),
+    Kind.REGISTRATION_EXPIRING: Text(
+        _("Your organisation's registration expires"),
+        _("Confirm its particulars again by %(deadline)s; otherwise it can submit no more."),
+        "accounts:organisation",
+    ),
+    Kind.MEMBER_JOINED: Text(
+        _("A new member of your organisation"),
+        _("Somebody has accepted an invitation to your organisation."),
+        "accounts:organisation",
+    ),
+    Kind.MEMBER_ROLE_CHANGED: Text(
+        _("Your role in an organisation has changed"),
+        _("An owner of the organisation gave you another role."),
+        "accounts:organisation",
+    ),
+    Kind.MEMBER_REMOVED: Text(
+        _("You are no longer a member of an organisation"),
+        _("Your access to its pages has ended, and so have your tokens for it."),
+        "accounts:organisation",
+    ),
+    Kind.PACKAGE_OPENED: Text(
+        _("A package of your organisation was opened"),
+        _("In a case, approved by two people, staff opened a package you submitted."),
+        *_SUBMISSION,
+    ),
+    Kind.PACKAGE_DELETED: Text(
+        _("A package of your organisation was deleted"),
+        _("Its time of keeping was over. The digest remains on record."),
+        *_SUBMISSION,
+    ),
+    Kind.TOKEN_EXPIRING: Text(
+        _("A token expires: %(name)s"),
+        _("Requests with it are refused from %(expires)s on. Create a new one in time."),
+        "submissions:tokens",
+    ),
+    Kind.TOKEN_EXPIRED: Text(
+        _("A token has expired: %(name)s"), _("Requests with it are refused."), "submissions:tokens"
+    ),
+    Kind.TOKEN_LEAKED: Text(
+        _("A token was revoked because it leaked: %(name)s"),
+        _(
+            "Somebody found it in a public place and reported it. It was revoked at once; look where it was used."
+        ),
+        "submissions:tokens",
+    ),
+    Kind.ISSUER_KEYS_EXPIRING: Text(
+        _("Registered keys of an issuer expire"),
+        _("Exchanges with these keys are refused from %(expires)s on. Register new ones in time."),
+    ),
+    Kind.WEBHOOK_DISABLED: Text(
+        _("A webhook was switched off"),
+        _("Its address has not accepted anything for days. Switch it on again once it does."),
+    ),
+    Kind.DUTY_GIVEN: Text(_("You were given a duty"), _("You hold the duty %(duty)s until %(ends)s.")),
+    Kind.DUTY_ENDING: Text(
+        _("A duty of yours ends soon"), _("The duty %(duty)s ends at %(ends)s unless it is given anew.")
+    ),
+    Kind.DUTY_ENDED: Text(_("A duty of yours has ended"), _("You no longer hold the duty %(duty)s.")),
+    Kind.DEVICE_NEW: Text(
+        _("A sign-in from a new device"),
+        _(
+            "Somebody signed in to your account at %(at)s from a device not seen before. "
+            "If it was not you, change your password."
+        ),
+        "account_change_password",
+    ),
+    Kind.PASSWORD_CHANGED: Text(
+        _("Your password was changed"),
+        _(
+            "Your sessions and tokens have ended. If it was not you, reset your password and write to support."
+        ),
+        "account_reset_password",
+    ),
+    Kind.SECOND_FACTOR_CHANGED: Text(
+        _("Your two-step sign-in was changed"),
+        _("If it was not you, change your password and write to support."),
+        "mfa_index",
+    ),
+}
+INSTANT = "%Y-%m-%d %H:%M UTC"
+
+
+def shown(notice: Notice, *, in_mail: bool) -> Shown:
+    """The notice in words; `in_mail` only tells the layers above where it goes: scores stay out unless asked for."""
+    text = TEXTS.get(cast(Kind, notice.kind))
+    if text is None:  # of a later release
+        return Shown(notice.kind, "", [], "")
+    facts: Mapping[str, object] = defaultdict(
+        lambda: "–", {name: _said(value) for name, value in notice.facts.items()}
+    )
+    return Shown(
+        title=str(text.title) % facts,
+        sentence=str(text.sentence) % facts,
+        details=_details()(notice, "mail" if in_mail else "page"),
+        path=_path(text, notice),
+    )
+
+
+def _said(value: Any) -> Any:
+    """An ISO 8601 instant as it is read; anything else as it is."""
+    if not isinstance(value, str) or "T" not in value:
+        return value
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    return f"{at.astimezone(UTC):{INSTANT}}" if at.tzinfo else value
+
+
+def _path(text: Text, notice: Notice) -> str:
+    """The page's address in the active language; empty where this process does not know it."""
+    if not text.page:
+        return ""
+    try:
+        return reverse(
+            text.page, args=[notice.facts.get(text.argument, notice.subject)] if text.argument else None
+        )
+    except NoReverseMatch:
+        return ""
+
+
+def _details() -> Callable[[Notice, str], list[str]]:
+    found: Callable[[Notice, str], list[str]] = import_string(settings.NOTICE_DETAILS)
+    return found
+
+
+def no_details(notice: Notice, surface: str) -> list[str]:
+    """For a site whose upper layers add nothing."""
+    return []

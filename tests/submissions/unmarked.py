@@ -1,0 +1,31 @@
+"""Views that hand out nothing governed, by the reason why: what `delivers` need not mark."""
+
+UNMARKED = {
+    "public, for anyone: web log only": (
+        *("api-health", "api-task-sets", "api-schema", "api-problems", "api-problem", "api-openapi"),
+        *("api-nothing", "log-checkpoint", "log-checkpoint-of", "log-checkpoints", "log-keys", "log-tile"),
+        *("log-consistency", "log-cosignatures", "log-witnesses"),
+        *(f"leaderboard:{name}" for name in ("overview", "rules", "contract", "public_tasks", "public_task")),
+        *(f"leaderboard:{name}" for name in ("problems", "problem", "time_zone")),
+        *(f"leaderboard:{name}" for name in ("log", "log_verify", "log_verify_file")),
+    ),
+    "names and ids of the reader's own harnesses, without card or state": (
+        *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
+    ),
+    "the reader's own bytes on their way in": ("api-uploads", "api-upload", "api-upload-complete"),
+    "a form, and nothing of a submission": ("submissions:new_submission",),
+    "people, organisations and their tokens": (
+        *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
+        *("accounts:organisation", "console:organisations", "console:verify"),
+        *("console:duties", "console:duty_new", "console:duty_act"),
+        *("accounts:notices", "accounts:notices_read", "accounts:notice_settings"),
+    ),
+    "what workers proved at start": ("console:workers",),
+    "leads on only": ("console:inbox", "auditing:position"),
+    "sizes, roots, counts and times of the log": (
+        *("auditing:checkpoints", "auditing:statistics", "auditing:integrity"),
+    ),
+    "recorded by audit.exports: export.requested, export.delivered": ("auditing:exports", "auditing:export"),
+}
+ELSEWHERE = ("account_", "mfa_")
+"""Pages of the library that signs people in."""
