@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.permissions import Permission
 from governance import queries
 from submissions.api.base import MemberView
 from submissions.api.openapi import problems
@@ -44,8 +45,11 @@ class ResultOut(serializers.Serializer[Any]):
 class Result(MemberView):
     """Four domain values, the enterprise mean, the coverage. Reading them is an event before the body is sent."""
 
+    permissions: ClassVar = {"GET": Permission.RESULT_READ}
+
     @extend_schema(responses=problems({200: ResultOut}), operation_id="result")
     def get(self, request: Request, submission_id: UUID) -> Response:
+        self.caller.require_submission(submission_id)
         submission = submission_of(self.caller.organisation, submission_id)
         self.caller.require_harness(submission.harness_version.harness_id)
         result = queries.released_result(submission)

@@ -12,9 +12,10 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from accounts.models import ApiToken, User
+from accounts.models import User
+from accounts.permissions import Presented
 from accounts.queries import membership_of
-from accounts.services import actor_for, actor_for_token
+from accounts.services import actor_for
 from audit import reads
 from audit.events import Actor
 from submissions.delivery import not_recorded_page
@@ -73,9 +74,9 @@ def _is_id(text: object) -> bool:
 
 
 def _actor(request: HttpRequest, user: User) -> Actor:
-    token = getattr(request, "auth", None)
-    if isinstance(token, ApiToken):
-        return actor_for_token(token)
+    presented = getattr(request, "auth", None)
+    if isinstance(presented, Presented):
+        return presented.actor()
     membership = membership_of(user)
     channel = "api" if request.path_info.startswith(API) else "web"
     return actor_for(user, channel=channel, organisation=membership.organisation if membership else None)

@@ -36,8 +36,8 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         initial=[ApiToken.Scope.READ.value, ApiToken.Scope.SUBMIT.value],
         help_text=_(
-            "Read: everything of your organisation that the API shows. Submit: register versions, upload, submit, "
-            "cancel. Preflight: set aside for preflights alone; it opens nothing yet."
+            "Read: everything of your organisation that the API shows. Preflight: register versions, upload, read "
+            "preflights. Submit: register versions, upload, submit, cancel."
         ),
     )
     harness = forms.ChoiceField(label=_("Limited to one harness"), required=False)

@@ -12,7 +12,7 @@ from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
 from knox.models import AbstractAuthToken
 
-from accounts import events, names
+from accounts import events, names, permissions
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
 from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
@@ -161,9 +161,9 @@ class ApiToken(AbstractAuthToken):
     """A personal token acting for one organisation. Only its hash is stored (knox); revoked ones stay as rows."""
 
     class Scope(models.TextChoices):
-        READ = "read", _("read")
-        PREFLIGHT = "preflight", _("preflight")
-        SUBMIT = "submit", _("submit")
+        READ = permissions.Scope.READ.value, _("read")
+        PREFLIGHT = permissions.Scope.PREFLIGHT.value, _("preflight")
+        SUBMIT = permissions.Scope.SUBMIT.value, _("submit")
 
     public_id = models.UUIDField(unique=True, default=opaque_id, editable=False)
     name = models.CharField(_("name"), max_length=80)

@@ -1,4 +1,4 @@
-"""What all API views share: who calls, with which scope, for which organisation and harness."""
+"""What all API views share: who calls, by which credential, for which organisation, harness and submission."""
 
 from __future__ import annotations
 
@@ -6,15 +6,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
 
-from rest_framework.exceptions import NotAuthenticated
+from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from accounts.models import ApiToken, Organisation, User
+from accounts.models import Organisation, User
+from accounts.permissions import (
+    CREDENTIAL_WORDS,
+    Credential,
+    Permission,
+    Presented,
+    Reason,
+    credentials_for,
+    refused,
+    scope_for,
+)
 from accounts.queries import membership_of
-from accounts.services import actor_for, actor_for_token
+from accounts.services import actor_for
 from audit.events import Actor
 from submissions.api.parsers import StrictJSONParser
 from submissions.models import Harness
@@ -22,57 +32,94 @@ from submissions.problems import Code, refuse
 from submissions.queries import NotVisible
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
+METHODS = ["get", "head", "post", "put", "patch", "delete"]
+"""No OPTIONS: what it would tell is in the OpenAPI description, and no other origin may call."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """A member of an organisation, by token or by session; `harness_id` where the token is limited to one."""
+    """Who answers for a call, for which organisation, and what the credential is limited to."""
 
     user: User
     organisation: Organisation
     actor: Actor
-    token: ApiToken | None
+    credential: Credential
+    role: str
+    scopes: frozenset[str] = frozenset()
+    harness_id: UUID | None = None
+    submission_id: UUID | None = None
 
-    @property
-    def harness_id(self) -> UUID | None:
-        return self.token.harness_id if self.token else None
+    def require(self, permission: Permission) -> None:
+        """Raises Refused: credential_not_permitted, scope_missing, role_may_not_submit."""
+        reason = refused(permission, credential=self.credential, role=self.role, scopes=self.scopes)
+        if reason is Reason.CREDENTIAL:
+            allowed = ", ".join(credentials_for(permission))
+            word = str(CREDENTIAL_WORDS[self.credential])
+            raise refuse(Code.CREDENTIAL_NOT_PERMITTED, presented=word, allowed=allowed)
+        if reason is Reason.SCOPE:
+            raise refuse(Code.SCOPE_MISSING, scope=scope_for(permission).value)
+        if reason is Reason.ROLE:
+            raise refuse(Code.ROLE_MAY_NOT_SUBMIT)
 
     def require_harness(self, harness_id: UUID | None) -> None:
-        """Raises Refused (token_harness_mismatch) where the token is limited to another harness."""
+        """Raises Refused (token_harness_mismatch) where the credential is limited to another harness."""
         bound = self.harness_id
-        if bound is None or bound == harness_id:
+        if bound is None and self.credential is not Credential.ACT:
             return
-        name = Harness.objects.filter(pk=bound).values_list("name", flat=True).first()
-        raise refuse(Code.TOKEN_HARNESS_MISMATCH, harness=name or str(bound))
+        if bound is None or bound != harness_id:
+            name = bound and Harness.objects.filter(pk=bound).values_list("name", flat=True).first()
+            raise refuse(Code.TOKEN_HARNESS_MISMATCH, harness=name or str(bound))
 
-    def require_scope(self, scope: str) -> None:
-        """Raises Refused (scope_missing). A session may do what its person may."""
-        if self.token is not None and scope not in self.token.scopes:
-            raise refuse(Code.SCOPE_MISSING, scope=scope)
+    def require_submission(self, submission_id: UUID | None) -> None:
+        """Raises NotVisible where the credential is limited to another submission: it knows of no other."""
+        bound = self.submission_id
+        if bound != submission_id and (bound is not None or self.credential is Credential.WATCH):
+            raise NotVisible
 
 
 def caller_of(request: Request) -> Caller:
     """Who calls; raises NotAuthenticated, Refused (no_organisation)."""
-    user = request.user
+    user, presented = request.user, request.auth
     if not isinstance(user, User):
         raise NotAuthenticated
-    if isinstance(request.auth, ApiToken):
-        token = request.auth
-        return Caller(user, token.organisation, actor_for_token(token), token)
+    if presented is None:
+        return _by_session(user)
+    if not isinstance(presented, Presented):
+        raise NotAuthenticated
+    return Caller(
+        user,
+        presented.organisation,
+        presented.actor(),
+        presented.kind,
+        presented.role,
+        frozenset(presented.scopes),
+        presented.harness_id,
+        presented.submission_id,
+    )
+
+
+def _by_session(user: User) -> Caller:
     membership = membership_of(user)
     if membership is None:
         raise refuse(Code.NO_ORGANISATION)
     organisation = membership.organisation
-    return Caller(user, organisation, actor_for(user, channel="api", organisation=organisation), None)
+    by = actor_for(user, channel="api", organisation=organisation)
+    return Caller(user, organisation, by, Credential.SESSION, membership.role)
 
 
 class Member(BasePermission):
-    """A member of an organisation whose credential has the scope that the view names for this method."""
+    """A member of an organisation whose credential has the permission that the view names for this method.
+
+    Raises MethodNotAllowed for a method without an entry, whatever the view could answer.
+    """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         caller = caller_of(request)
         assert isinstance(view, MemberView)
-        caller.require_scope(view.scopes.get(request.method or "", "submit"))
+        permission = view.permission_for(request.method or "")
+        if permission is None:
+            raise MethodNotAllowed(request.method or "")
+        caller.require(permission)
         view.caller = caller
         return True
 
@@ -87,6 +134,7 @@ class Anyone(BasePermission):
 class ApiView(APIView):
     """Strict JSON in, problems out."""
 
+    http_method_names = METHODS
     parser_classes = (StrictJSONParser,)
 
 
@@ -98,11 +146,20 @@ class PublicView(ApiView):
 
 
 class MemberView(ApiView):
-    """For members; `scopes` says which scope a method needs of a token, and the others need `submit`."""
+    """For members; `permissions` names the permission of each method, and HEAD has GET's. No entry, no answer."""
 
     permission_classes = (Member,)
-    scopes: ClassVar[dict[str, str]] = {"GET": "read", "HEAD": "read", "OPTIONS": "read"}
+    permissions: ClassVar[dict[str, Permission]] = {}
     caller: Caller
+
+    @classmethod
+    def permission_for(cls, method: str) -> Permission | None:
+        return cls.permissions.get("GET" if method == "HEAD" else method)
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        """What the Allow header names."""
+        return [method for method in super().allowed_methods if self.permission_for(method)]
 
     def read(self, kind: type[Serializer[Any]]) -> dict[str, Any]:
         """The validated body; raises ValidationError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.utils import translation
@@ -13,11 +13,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.permissions import Permission
 from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import cards, queries
 from submissions.api import caching
-from submissions.api.base import MemberView, PublicView
+from submissions.api.base import METHODS, MemberView, PublicView
 from submissions.api.openapi import problems
 from submissions.api.serializers import StrictSerializer
 from submissions.delivery import delivers, show_status
@@ -102,6 +103,8 @@ class QuotaIn(StrictSerializer):
 class Quota(MemberView):
     """Every open task set with every counter of every harness, what bites, from when on it lets go, and who pays."""
 
+    permissions: ClassVar = {"GET": Permission.QUOTA_READ}
+
     @extend_schema(
         parameters=[OpenApiParameter("harness", str), OpenApiParameter("task_set", str)], responses=OBJECT
     )
@@ -149,10 +152,11 @@ def _quota(row: TaskSetVersion, cards_: list[queries.QuotaCard], harness_id: obj
 class NothingHere(PublicView):
     """Every other address below /api/v1/: the same 404 as for what somebody else owns."""
 
-    http_method_names = ["get", "post", "put", "patch", "delete", "head", "options"]  # noqa: RUF012
+    http_method_names = [*METHODS, "options"]  # noqa: RUF012 - the framework's own spelling
 
     @extend_schema(exclude=True)
     def get(self, request: Request, **kwargs: object) -> Response:
         raise refuse(Code.NOT_FOUND)
 
     post = put = patch = delete = get
+    options = get  # type: ignore[assignment]  # the framework's own describes the view

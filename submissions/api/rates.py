@@ -22,6 +22,7 @@ from django.http import HttpRequest
 from rest_framework.throttling import BaseThrottle
 
 from accounts.models import User
+from accounts.permissions import Presented
 from config import clock
 from submissions.problems import Code, Refusal, Refused
 
@@ -97,9 +98,9 @@ def _counted_for(request: HttpRequest) -> tuple[str, str]:
     policy = "reads" if request.method in SAFE else "writes"
     if hasattr(request, "auth"):
         credential, user = request.auth, request.user
-        if credential is not None:
-            return policy, f"{type(credential).__name__}:{credential.pk}"
-        if isinstance(user, User):
+        if isinstance(credential, Presented):
+            return policy, f"{credential.kind}:{credential.actor().id}"
+        if credential is None and isinstance(user, User):
             return policy, f"session:{user.pk}"
     return "anonymous", address_of(request)
 

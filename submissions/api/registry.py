@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.permissions import Permission
 from submissions import queries, services
 from submissions.api import paging
 from submissions.api.base import MemberView
@@ -29,6 +30,8 @@ from submissions.models import Harness
 
 class Harnesses(MemberView):
     """The organisation's harnesses."""
+
+    permissions: ClassVar = {"GET": Permission.HARNESS_READ, "POST": Permission.HARNESS_WRITE}
 
     @extend_schema(parameters=PAGED, responses=problems({200: HarnessesOut}))
     def get(self, request: Request) -> Response:
@@ -53,6 +56,8 @@ class Harnesses(MemberView):
 
 
 class HarnessDetail(MemberView):
+    permissions: ClassVar = {"GET": Permission.HARNESS_READ}
+
     @extend_schema(responses=problems({200: HarnessOut}))
     def get(self, request: Request, harness_id: UUID) -> Response:
         return Response(HarnessOut(self.harness(harness_id)).data)
@@ -65,6 +70,8 @@ class HarnessDetail(MemberView):
 
 class HarnessVersions(HarnessDetail):
     """The versions of one harness."""
+
+    permissions: ClassVar = {"GET": Permission.HARNESS_READ, "POST": Permission.HARNESS_WRITE}
 
     @extend_schema(parameters=PAGED, responses=problems({200: VersionsOut}))
     def get(self, request: Request, harness_id: UUID) -> Response:
@@ -88,6 +95,8 @@ class HarnessVersions(HarnessDetail):
 
 @delivers("card")
 class VersionDetail(MemberView):
+    permissions: ClassVar = {"GET": Permission.HARNESS_READ}
+
     @extend_schema(responses=problems({200: VersionDetailOut}))
     def get(self, request: Request, version_id: UUID) -> Response:
         found = queries.version_of(self.caller.organisation, version_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -10,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.permissions import Permission
 from submissions import queries, services
 from submissions.api import paging, versioning
 from submissions.api.base import MemberView, referenced
@@ -49,6 +51,8 @@ FILTERS = [
 
 @delivers("submission")
 class Submissions(MemberView):
+    permissions: ClassVar = {"GET": Permission.SUBMISSION_LIST, "POST": Permission.SUBMISSION_SUBMIT}
+
     @extend_schema(
         parameters=FILTERS,
         responses=problems({200: SubmissionsOut}),
@@ -95,6 +99,7 @@ class Submissions(MemberView):
 
 class _One(MemberView):
     def submission(self, submission_id: UUID) -> Submission:
+        self.caller.require_submission(submission_id)
         found = queries.submission_of(self.caller.organisation, submission_id)
         self.caller.require_harness(found.harness_version.harness_id)
         return found
@@ -108,6 +113,8 @@ class _One(MemberView):
 
 @delivers("submission")
 class SubmissionDetail(_One):
+    permissions: ClassVar = {"GET": Permission.SUBMISSION_READ}
+
     @extend_schema(responses=problems({200: SubmissionDetailOut}))
     def get(self, request: Request, submission_id: UUID) -> Response:
         return self.shown(submission_id)
@@ -115,6 +122,8 @@ class SubmissionDetail(_One):
 
 @delivers("submission")
 class SubmissionCancel(_One):
+    permissions: ClassVar = {"POST": Permission.SUBMISSION_CANCEL}
+
     @extend_schema(request=None, responses=problems({200: SubmissionDetailOut}))
     def post(self, request: Request, submission_id: UUID) -> Response:
         services.cancel(self.submission(submission_id).id, by=self.caller.actor)
@@ -123,6 +132,8 @@ class SubmissionCancel(_One):
 
 @delivers("submission")
 class SubmissionChoice(_One):
+    permissions: ClassVar = {"POST": Permission.SUBMISSION_CHOICE}
+
     @extend_schema(request=ChoiceIn, responses=problems({200: SubmissionDetailOut}))
     def post(self, request: Request, submission_id: UUID) -> Response:
         submission = self.submission(submission_id)
@@ -134,6 +145,8 @@ class SubmissionChoice(_One):
 class SubmissionReceipt(_One):
     """Proofs that the admission, and later the release, are in the transparency log. Checked offline."""
 
+    permissions: ClassVar = {"GET": Permission.RECEIPT_READ}
+
     @extend_schema(responses=problems({200: TransparencyReceiptOut}))
     def get(self, request: Request, submission_id: UUID) -> HttpResponse:
         receipt = receipt_of(self.submission(submission_id))
@@ -143,6 +156,8 @@ class SubmissionReceipt(_One):
 
 @delivers("preflight")
 class SubmissionPreflight(_One):
+    permissions: ClassVar = {"GET": Permission.PREFLIGHT_READ}
+
     @extend_schema(responses=problems({200: PreflightOut}))
     def get(self, request: Request, submission_id: UUID) -> Response:
         body = PreflightOut(queries.preflight_report(self.submission(submission_id))).data

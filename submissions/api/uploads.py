@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.permissions import Credential, Permission
 from submissions import queries, services
 from submissions.api.base import MemberView, referenced
 from submissions.api.openapi import CREATES, problems
@@ -22,6 +23,8 @@ def _with_parts(body: dict[str, Any], upload: Upload) -> dict[str, Any]:
 
 
 class Uploads(MemberView):
+    permissions: ClassVar = {"POST": Permission.UPLOAD_WRITE}
+
     @extend_schema(request=UploadIn, parameters=CREATES, responses=problems({201: UploadOpenOut}))
     def post(self, request: Request) -> Response:
         body = self.read(UploadIn)
@@ -40,6 +43,8 @@ class Uploads(MemberView):
 
 
 class UploadDetail(MemberView):
+    permissions: ClassVar = {"GET": Permission.UPLOAD_READ, "DELETE": Permission.UPLOAD_WRITE}
+
     @extend_schema(responses=problems({200: UploadOpenOut}))
     def get(self, request: Request, upload_id: UUID) -> Response:
         upload = self.upload(upload_id)
@@ -55,11 +60,14 @@ class UploadDetail(MemberView):
     def upload(self, upload_id: UUID) -> Upload:
         found = queries.upload_of(self.caller.organisation, upload_id)
         self.caller.require_harness(found.harness_version.harness_id)
+        if self.caller.credential is Credential.WATCH:
+            self.caller.require_submission(queries.submission_made_of(found))
         return found
 
 
 class UploadComplete(UploadDetail):
-    http_method_names = ["post", "options"]  # noqa: RUF012 - the framework's own spelling
+    http_method_names = ["post"]  # noqa: RUF012 - the framework's own spelling
+    permissions: ClassVar = {"POST": Permission.UPLOAD_WRITE}
 
     @extend_schema(request=CompleteIn, responses=problems({200: UploadOut}))
     def post(self, request: Request, upload_id: UUID) -> Response:

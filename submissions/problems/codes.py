@@ -32,6 +32,7 @@ class Code(StrEnum):
     ACCOUNT_SUSPENDED = "account_suspended"
     PERMISSION_DENIED = "permission_denied"
     CSRF_FAILED = "csrf_failed"
+    CREDENTIAL_NOT_PERMITTED = "credential_not_permitted"
     SCOPE_MISSING = "scope_missing"
     TOKEN_HARNESS_MISMATCH = "token_harness_mismatch"  # noqa: S105 - a code
     NO_ORGANISATION = "no_organisation"

@@ -63,6 +63,14 @@ ROWS: list[Row] = [
         _("Load the page again and repeat."),
     ),
     (
+        Code.CREDENTIAL_NOT_PERMITTED,
+        403,
+        Fault.REQUEST,
+        _("Not with this credential"),
+        _("This cannot be done with %(presented)s. It takes: %(allowed)s."),
+        _("Use one of the credentials named, or do it on the website."),
+    ),
+    (
         Code.SCOPE_MISSING,
         403,
         Fault.REQUEST,

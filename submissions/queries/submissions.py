@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accounts.models import Organisation
-from submissions.models import Harness, Slot, Submission
+from submissions.models import Harness, Slot, Submission, Upload
 from submissions.policies.states import DEADLINES, ENDS, IN_FLIGHT
 from submissions.problems import Code, entry, sentence
 from submissions.problems.catalogue import FAULT_WORDS
@@ -85,6 +85,11 @@ def submissions_of(
     if before is not None:
         rows = rows.filter(id__lt=before)
     return list(rows.order_by("-id")[: min(limit, PAGE + 1)])
+
+
+def submission_made_of(upload: Upload) -> UUID | None:
+    """The submission whose package was uploaded so; None while there is none."""
+    return Submission.objects.filter(upload=upload).values_list("pk", flat=True).first()
 
 
 def submission_of(organisation: Organisation, submission_id: UUID) -> Submission:
