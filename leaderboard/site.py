@@ -176,6 +176,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
         return [
             ("accounts:organisation", _("Organisation")),
             ("accounts:notices", _("Notices")),
+            ("accounts:members", _("Members")),
             ("account_email", _("E-mail addresses")),
             ("account_change_password", _("Password")),
             ("mfa_index", _("Two-step sign-in")),

@@ -86,6 +86,50 @@ class MemberAdded(Event):
     role: str
 
 
+class MemberRoleChanged(Event):
+    kind: ClassVar[str] = "organisation.member_role_changed"
+    subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} gave {account} the role {role} in the organisation {subject}.")
+    account: str
+    role: str
+
+
+class MemberEnded(Event):
+    """They left, or an owner removed them; the actor says which."""
+
+    kind: ClassVar[str] = "organisation.member_ended"
+    subject_type: ClassVar[str] = "organisation"
+    sentence = _("{actor} ended the membership of {account} in the organisation {subject}.")
+    account: str
+
+
+class InvitationSent(Event):
+    """No event names the address."""
+
+    kind: ClassVar[str] = "invitation.sent"
+    subject_type: ClassVar[str] = "invitation"
+    sentence = _("{actor} invited somebody to {organisation} as {role}; the invitation ends on {expires}.")
+    organisation: str
+    role: str
+    expires: str
+
+
+class InvitationAccepted(Event):
+    kind: ClassVar[str] = "invitation.accepted"
+    subject_type: ClassVar[str] = "invitation"
+    sentence = _("{account} accepted an invitation to {organisation}.")
+    organisation: str
+    account: str
+
+
+class InvitationRevoked(Event):
+    """Withdrawn, replaced, or forgotten after it had expired."""
+
+    kind: ClassVar[str] = "invitation.revoked"
+    subject_type: ClassVar[str] = "invitation"
+    sentence = _("{actor} withdrew the invitation {subject}.")
+
+
 class TokenIssued(Event):
     kind: ClassVar[str] = "token.issued"
     subject_type: ClassVar[str] = "token"

@@ -14,10 +14,12 @@ from knox.models import AbstractAuthToken
 
 from accounts import events, names, permissions
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
+from accounts.members.models import Invitation  # noqa: F401 (model of this app)
 from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
 from audit import log
 from audit.events import Actor, Channel
+from config import clock
 from config.ids import new_id, opaque_id
 
 
@@ -148,6 +150,8 @@ class Membership(models.Model):
     organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=16, choices=Role.choices)
     created_at = models.DateTimeField(auto_now_add=True)
+    chosen_at = models.DateTimeField(default=clock.now)
+    """Of somebody's several organisations, they see the pages of the one they chose last."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "organisation"], name="one_membership_each")]

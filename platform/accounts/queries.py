@@ -8,8 +8,8 @@ from accounts.models import ApiToken, AuditOrganisation, Membership, Organisatio
 
 
 def membership_of(user: User, organisation_id: UUID | None = None) -> Membership | None:
-    """The user's membership of that organisation, or their first one; None for a stranger."""
-    rows = Membership.objects.select_related("organisation").filter(user=user).order_by("created_at")
+    """The user's membership of that organisation, or the one they chose last; None for a stranger."""
+    rows = Membership.objects.select_related("organisation").filter(user=user).order_by("-chosen_at")
     if organisation_id is not None:
         rows = rows.filter(organisation_id=organisation_id)
     return rows.first()

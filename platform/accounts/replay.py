@@ -1,4 +1,4 @@
-"""What events say about organisations, auditors and duties, for `manage.py audit verify`.
+"""What events say about organisations, invitations, auditors and duties, for `manage.py audit verify`.
 
 People are not shown to it, but for the pseudonyms of those who hold duties.
 """
@@ -37,6 +37,21 @@ LEDGERS = [
             ),
             "organisation.verified": becomes(state="verified"),
             "organisation.suspended": becomes(state="suspended"),
+        },
+    ),
+    Ledger(
+        table="accounts_invitation",
+        columns=("organisation", "role", "expires", "state"),
+        query=f"SELECT id, organisation_id, role, {INSTANT.format('expires_at')}, "  # noqa: S608
+        "CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked' "
+        "ELSE 'sent' END FROM accounts_invitation",
+        begins=frozenset({"invitation.sent"}),
+        steps={
+            "invitation.sent": together(
+                sets(organisation="organisation", role="role", expires="expires"), becomes(state="sent")
+            ),
+            "invitation.accepted": becomes(state="accepted"),
+            "invitation.revoked": becomes(state="revoked"),
         },
     ),
     Ledger(

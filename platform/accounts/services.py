@@ -15,6 +15,7 @@ from django.utils.text import slugify
 
 from accounts import events, names
 from accounts.duties.refusals import DutyRefused, Reason, refusing
+from accounts.members import invitations
 from accounts.models import (
     ApiToken,
     AuditOrganisation,
@@ -91,6 +92,8 @@ def erase_person(user: User, *, by: Actor) -> None:
         if locked.erased_at is None:
             for token in ApiToken.objects.filter(user=locked, revoked_at=None):
                 revoke_token(token, by=by)
+            known = EmailAddress.objects.filter(user=locked).values_list("email", flat=True)
+            invitations.forget_addresses({locked.email, *known}, by=by)
             _forget_sign_ins(locked)
             _forget_notices(locked)
             PersonKey.objects.filter(user=locked).delete()

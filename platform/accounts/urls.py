@@ -3,6 +3,7 @@
 from django.urls import path
 
 from accounts import views
+from accounts.members import views as members
 from accounts.notices import views as notices
 
 app_name = "accounts"
@@ -12,4 +13,12 @@ urlpatterns = [
     path("account/notices/", notices.notices, name="notices"),
     path("account/notices/read/", notices.read, name="notices_read"),
     path("account/notices/settings/", notices.preferences, name="notice_settings"),
+    path("account/members/", members.members, name="members"),
+    path("account/members/<uuid:member>/", members.member, name="member"),
+    path("account/members/<uuid:member>/end/", members.end_member, name="end_member"),
+    path("account/members/<uuid:member>/choose/", members.choose, name="choose_organisation"),
+    path(
+        "account/invitations/<uuid:invitation>/withdraw/", members.revoke_invitation, name="revoke_invitation"
+    ),
+    path("account/invitation/", members.invitation, name="invitation"),
 ]

@@ -10,6 +10,7 @@ from accounts import queries, services
 from accounts.access import never_cached, person_page
 from accounts.duties.refusals import DutyRefused
 from accounts.forms import OrganisationForm
+from accounts.members.queries import members_of, other_memberships
 from accounts.models import Membership, User
 
 
@@ -37,8 +38,12 @@ def organisation(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     membership = queries.membership_of(user)
     if membership is not None:
-        members = membership.organisation.memberships.select_related("user").order_by("created_at")
-        return render(request, "accounts/organisation.html", {"membership": membership, "members": members})
+        context = {
+            "membership": membership,
+            "members": members_of(membership.organisation),
+            "others": other_memberships(user, membership),
+        }
+        return render(request, "accounts/organisation.html", context)
     form = OrganisationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         by = services.actor_for(user, channel="web")

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 NUL = "\x00"
 API = "/api/"
 """Answers for itself, in its own shape."""
-VENDORS = re.compile(r"^/(?:api/|[a-z-]+/(?:v/|account/signup))")
+VENDORS = re.compile(r"^/(?:api/|[a-z-]+/(?:v/|account/(?:signup|members|invitation)))")
 
 
 class NoNul:

@@ -15,6 +15,7 @@ from django.db import IntegrityError, connection, transaction
 
 from accounts import events, services
 from accounts.auditors import mark_audit_organisation
+from accounts.members import services as members
 from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
@@ -50,6 +51,7 @@ UNGOVERNED = {
 
 BOOKKEEPING = {
     "accounts_user": {"last_login"},
+    "accounts_membership": {"chosen_at"},
     "accounts_apitoken": {"last_used_at"},
     "evaluation_evaluationrun": {"quarter", "quarter_at"},
     "submissions_upload": {"verifying_since"},
@@ -122,6 +124,7 @@ def everything(transactional_db: None) -> None:
     vendor.submit(version, harness)
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     world.vendor(verified=False)
+    members.invite(vendor.organisation, "new@lingee.invalid", "viewer", inviter=vendor.user, by=vendor.actor)
     opened()
     run_of(version)
     assert claims.claim_execution("w") is not None
@@ -141,6 +144,7 @@ INSERT INTO accounts_personkey (user_id, wrapped_key) SELECT id, 'k' FROM accoun
 UPDATE accounts_organisation SET state = 'suspended';
 UPDATE accounts_membership SET role = 'viewer';
 DELETE FROM accounts_membership;
+UPDATE accounts_invitation SET role = 'owner';
 UPDATE accounts_apitoken SET expiry = now() + interval '9 years';
 INSERT INTO accounts_auditorganisation (organisation_id, since)
   SELECT id, now() FROM accounts_organisation

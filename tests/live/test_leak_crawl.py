@@ -67,6 +67,8 @@ FREE = [
     "notices",
     "notices_read",
     "notice_settings",
+    "members",
+    "invitation",
     "log-checkpoint",
     "log-checkpoints",
     "log-keys",
@@ -108,6 +110,10 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "card_document": ("version", [scene.version]),
         "confirm": ("upload", [scene.upload]),
         "revoke_token": ("token", [UNKNOWN]),
+        "member": ("member", scene.members),
+        "end_member": ("member", scene.members),
+        "choose_organisation": ("member", scene.members),
+        "revoke_invitation": ("invitation", [UNKNOWN]),
     }
     for name in (
         "api-submission",

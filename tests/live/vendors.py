@@ -63,6 +63,7 @@ def submit_over_http(
         upload=upload,
         submissions=[submission, rejected],
         result=job.result(submission),
+        members=[str(row.pk) for row in who.user.memberships.all()],
         job=job,
         **groups,
     )

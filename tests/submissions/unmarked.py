@@ -19,6 +19,8 @@ UNMARKED = {
         *("accounts:organisation", "console:organisations", "console:verify"),
         *("console:duties", "console:duty_new", "console:duty_act"),
         *("accounts:notices", "accounts:notices_read", "accounts:notice_settings"),
+        *(f"accounts:{name}" for name in ("members", "member", "end_member", "choose_organisation")),
+        *("accounts:invitation", "accounts:revoke_invitation"),
     ),
     "what workers proved at start": ("console:workers",),
     "leads on only": ("console:inbox", "auditing:position"),

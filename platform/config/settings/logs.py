@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
@@ -20,6 +22,17 @@ QUIET = (
 )
 
 
+#: What of a request's line may be a secret that was mailed: the query, and what follows these parts of a path.
+SECRET = re.compile(r"\?.*|(?<=/reset/key/)[^/?]+|(?<=/confirm-email/)[^/?]+")
+
+
+def without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Requests are logged by method and path alone."""
+    if isinstance(request := event.get("request"), str):
+        event["request"] = SECRET.sub("…", request)
+    return event
+
+
 def configure_logging() -> dict[str, Any]:
     """Set up structlog and return Django's LOGGING; LINGEE_LOG_FORMAT is `json` or `plain` (default)."""
     shared: list[Any] = [
@@ -32,6 +45,7 @@ def configure_logging() -> dict[str, Any]:
         processors=[
             structlog.stdlib.filter_by_level,
             *shared,
+            without_secrets,
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],

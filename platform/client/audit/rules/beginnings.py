@@ -19,6 +19,7 @@ BEGINS = {
     "release_policy.set": "release policy",
     "auditor.appointed": "auditor's term",
     "witness.registered": "witness",
+    "invitation.sent": "invitation",
 }
 """The kind that begins a thing, and what the thing is called."""
 
@@ -27,6 +28,11 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "organisation.suspended": (("organisation", ""),),
     "organisation.member_added": (("organisation", ""),),
     "organisation.marked_as_auditing": (("organisation", ""),),
+    "organisation.member_role_changed": (("organisation", ""),),
+    "organisation.member_ended": (("organisation", ""),),
+    "invitation.sent": (("organisation", "organisation"),),
+    "invitation.accepted": (("invitation", ""),),
+    "invitation.revoked": (("invitation", ""),),
     "auditor.appointed": (("organisation", "organisation"),),
     "auditor.ended": (("auditor's term", ""),),
     "token.revoked": (("token", ""),),
@@ -84,9 +90,11 @@ class Beginnings(Rule):
 
 
 class Ends(Rule):
-    """A token is revoked once, and an auditor's term ended once."""
+    """A token is revoked once, an auditor's term ended once, an invitation accepted or withdrawn once."""
 
-    kinds: ClassVar[frozenset[str]] = frozenset({"token.revoked", "auditor.ended"})
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"token.revoked", "auditor.ended", "invitation.accepted", "invitation.revoked"}
+    )
 
     def __init__(self) -> None:
         self._ended: set[str] = set()

@@ -234,7 +234,7 @@ class Members(Rule):
     kinds: ClassVar[frozenset[str]] = frozenset(
         {
             *("duty.proposed", "duty.confirmed"),
-            *("organisation.member_added", "organisation.marked_as_auditing"),
+            *("organisation.member_added", "organisation.member_ended", "organisation.marked_as_auditing"),
         }
     )
 
@@ -249,6 +249,8 @@ class Members(Rule):
             self._audits.add(event.subject)
         elif event.kind == "organisation.member_added":
             self._joined.setdefault(data["account"], set()).add(event.subject)
+        elif event.kind == "organisation.member_ended":
+            self._joined.get(data["account"], set()).discard(event.subject)
         elif event.kind == "duty.proposed":
             self._proposed[event.subject] = data["account"], data["duty"]
         elif (proposed := self._proposed.get(event.subject)) is not None:
