@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.auditing import reports, views
+from leaderboard.auditing import reports, rooms, views
 
 app_name = "auditing"
 urlpatterns = [
@@ -14,5 +14,7 @@ urlpatterns = [
     path("audit/statistics/", reports.statistics, name="statistics"),
     path("audit/integrity/", reports.integrity, name="integrity"),
     path("audit/exports/", reports.exports, name="exports"),
+    path("audit/rooms/", rooms.rooms, name="rooms"),
+    path("audit/rooms/<uuid:room>/", rooms.room, name="room"),
     path("audit/exports/<uuid:export>/", reports.download, name="export"),
 ]

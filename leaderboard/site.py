@@ -187,6 +187,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:organisations", _("Organisations to review")),
             ("console:workers", _("Workers")),
             ("console:duties", _("Access review")),
+            ("console:rooms", _("Audit rooms")),
         ]
     if area == "audit":
         return [
@@ -195,6 +196,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("auditing:statistics", _("Statistics")),
             ("auditing:integrity", _("Integrity")),
             ("auditing:exports", _("Exports")),
+            ("auditing:rooms", _("Rooms")),
         ]
     return []
 

@@ -79,6 +79,12 @@ DUTY: dict[str, Look] = {
     "over": Look("calm", "stop", _("over")),
 }
 
+ROOM: dict[str, Look] = {
+    "proposed": Look("warn", "question", _("to be opened")),
+    "open": Look("good", "check", _("open")),
+    "over": Look("calm", "stop", _("over")),
+}
+
 DECISION: dict[str, Look] = {
     "possible": Look("good", "check", _("yes")),
     "nobody": Look("bad", "cross", _("not by two people")),
@@ -102,6 +108,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "run": EVALUATION_RUN,
     "worker": WORKER,
     "duty": DUTY,
+    "room": ROOM,
     "decision": DECISION,
     "export": EXPORT,
     "notice": NOTICE,

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console, duties
+from submissions.views import console, duties, rooms
 
 app_name = "console"
 urlpatterns = [
@@ -14,5 +14,8 @@ urlpatterns = [
     path("console/duties/", duties.review, name="duties"),
     path("console/duties/new/", duties.propose, name="duty_new"),
     path("console/duties/<uuid:duty>/<slug:act>/", duties.act, name="duty_act"),
+    path("console/rooms/", rooms.rooms, name="rooms"),
+    path("console/rooms/new/", rooms.propose, name="room_new"),
+    path("console/rooms/<uuid:room>/<slug:act>/", rooms.act, name="room_act"),
     path("console/workers/", console.workers, name="workers"),
 ]

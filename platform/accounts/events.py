@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.utils.translation import gettext_lazy as _
 
 from audit.events import Event
+from audit.read_events import Delivered
 
 
 class UserCreated(Event):
@@ -230,3 +231,45 @@ class DutyEnded(Event):
     ended_by: str
     at: str
     reason: str
+
+
+class RoomProposed(Event):
+    """`reason` is concealed."""
+
+    kind: ClassVar[str] = "audit_room.proposed"
+    subject_type: ClassVar[str] = "audit_room"
+    sentence = _(
+        "{proposed_by} proposed the audit room {subject} about the submission {submission}, for {hours} hours."
+    )
+    term: str
+    submission: str
+    hours: int
+    proposed_by: str
+    reason: str
+
+
+class RoomOpened(Event):
+    kind: ClassVar[str] = "audit_room.opened"
+    subject_type: ClassVar[str] = "audit_room"
+    sentence = _("{opened_by} opened the audit room {subject} until {closes}.")
+    opened_by: str
+    at: str
+    closes: str
+
+
+class RoomEnded(Event):
+    """Before it closed by itself, or before it was opened."""
+
+    kind: ClassVar[str] = "audit_room.ended"
+    subject_type: ClassVar[str] = "audit_room"
+    sentence = _("{ended_by} ended the audit room {subject}.")
+    ended_by: str
+    at: str
+
+
+class RoomRead(Delivered):
+    """The single results that the room is about were shown."""
+
+    kind: ClassVar[str] = "audit_room.read"
+    subject_type: ClassVar[str] = "audit_room"
+    sentence = _("{actor} was shown the single results in the audit room {subject} ({surface}).")

@@ -16,6 +16,7 @@ from accounts import events, names, permissions
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
 from accounts.members.models import Invitation  # noqa: F401 (model of this app)
 from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
+from accounts.rooms.models import AuditRoom  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
 from audit import log
 from audit.events import Actor, Channel

@@ -95,4 +95,19 @@ LEDGERS = [
         begins=frozenset({"duties.begun"}),
         steps={"duties.begun": sets(first="first", second="second")},
     ),
+    Ledger(
+        table="accounts_auditroom",
+        columns=("term", "submission", "hours", "proposed_by", "opened_by", "closes", "ended_by"),
+        query="SELECT id, term_id, submission_id, hours, proposed_by, opened_by, "  # noqa: S608
+        f"{INSTANT.format('closes_at')}, ended_by FROM accounts_auditroom",
+        begins=frozenset({"audit_room.proposed"}),
+        steps={
+            "audit_room.proposed": together(
+                sets(term="term", submission="submission", hours="hours", proposed_by="proposed_by"),
+                becomes(opened_by="", closes="", ended_by=""),
+            ),
+            "audit_room.opened": sets(opened_by="opened_by", closes="closes"),
+            "audit_room.ended": sets(ended_by="ended_by"),
+        },
+    ),
 ]

@@ -12,7 +12,15 @@ from django.conf import settings
 from django.db.models import Count, Min, Q
 
 from config import clock
-from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult, WorkerReport
+from evaluation.models import (
+    Attempt,
+    Ending,
+    Episode,
+    EvaluationRun,
+    PublicTaskResult,
+    TaskResult,
+    WorkerReport,
+)
 
 OPEN_STATES = (EvaluationRun.State.EXECUTING, EvaluationRun.State.GRADING)
 
@@ -114,3 +122,9 @@ def queues_without_worker() -> list[str]:
     since = clock.now() - timedelta(seconds=3 * settings.LEASE_SECONDS)
     alive = set(WorkerReport.objects.filter(seen_at__gte=since).values_list("queue", flat=True).distinct())
     return [queue for queue in ("execute", "grade") if queue not in alive]
+
+
+def single_results(run: EvaluationRun) -> list[TaskResult]:
+    """Every held-out result of a run, by task and run index. Sealed: whoever reads records the read first."""
+    rows = TaskResult.objects.filter(episode__run=run).select_related("episode__task")
+    return list(rows.order_by("episode__task__domain", "episode__task__slug", "episode__run_index"))

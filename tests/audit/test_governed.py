@@ -21,6 +21,7 @@ from audit import log
 from audit.events import system
 from evaluation import claims
 from tests.accounts.duties import opened
+from tests.accounts.test_auditors import appointed
 from tests.audit.test_log import Connect
 from tests.factories import run_of
 from tests.pages import site
@@ -126,6 +127,7 @@ def everything(transactional_db: None) -> None:
     world.vendor(verified=False)
     members.invite(vendor.organisation, "new@lingee.invalid", "viewer", inviter=vendor.user, by=vendor.actor)
     opened()
+    appointed()
     run_of(version)
     assert claims.claim_execution("w") is not None
 
@@ -159,6 +161,8 @@ INSERT INTO accounts_dutyassignment (id, person, duty, begins_at, ends_at, assig
   SELECT gen_random_uuid(), person, 'identity_reviewer', now(), ends_at, assigned_by, now(), '', '', '', ''
   FROM accounts_dutyassignment;
 UPDATE accounts_dutyceremony SET held_at = now();
+INSERT INTO accounts_auditroom (id, term_id, submission_id, lineage_id, hours, reason, proposed_by, proposed_at)
+  SELECT gen_random_uuid(), t.id, t.id, t.id, 1, 'x', u.pseudonym, now() FROM accounts_auditorterm t, accounts_user u;
 UPDATE benchmark_tasksetversion SET closed_at = now();
 INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;

@@ -17,13 +17,13 @@ UNMARKED = {
     "people, organisations and their tokens": (
         *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
         *("accounts:organisation", "console:organisations", "console:verify"),
-        *("console:duties", "console:duty_new", "console:duty_act"),
+        *(f"console:{name}" for name in ("duties", "duty_new", "duty_act", "rooms", "room_new", "room_act")),
         *("accounts:notices", "accounts:notices_read", "accounts:notice_settings"),
         *(f"accounts:{name}" for name in ("members", "member", "end_member", "choose_organisation")),
         *("accounts:invitation", "accounts:revoke_invitation"),
     ),
     "what workers proved at start": ("console:workers",),
-    "leads on only": ("console:inbox", "auditing:position"),
+    "leads on only": ("console:inbox", "auditing:position", "auditing:rooms"),
     "sizes, roots, counts and times of the log": (
         *("auditing:checkpoints", "auditing:statistics", "auditing:integrity"),
     ),

@@ -14,7 +14,7 @@ from accounts.duties.table import ASSIGNED, DUTIES, Duty
 from config.ids import new_id
 
 
-def _person(related_name: str = "+", **options: Any) -> models.ForeignKey[Any, Any]:
+def person_column(related_name: str = "+", **options: Any) -> models.ForeignKey[Any, Any]:
     """A column of pseudonyms, so that the auditor's role compares it with events and is shown no person."""
     return models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -29,8 +29,8 @@ class DutyCeremony(models.Model):
     """The one row that says that duties have begun, and by whom; the database refuses a second."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
-    first = _person(db_column="first")
-    second = _person(db_column="second")
+    first = person_column(db_column="first")
+    second = person_column(db_column="second")
     held_at = models.DateTimeField()
     transaction = models.BigIntegerField(editable=False, default=0)
     """Filled by the database: within it, and nowhere else, the two confirm each other."""
@@ -46,21 +46,21 @@ class DutyAssignment(models.Model):
     """One duty of one person: proposed by somebody, held once another has confirmed it, over when it ends."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    person = _person("duties", db_column="person")
+    person = person_column("duties", db_column="person")
     duty = models.CharField(max_length=32, choices=[(duty.value, DUTIES[duty].name) for duty in ASSIGNED])
     begins_at = models.DateTimeField()
     ends_at = models.DateTimeField()
-    assigned_by = _person(db_column="assigned_by")
+    assigned_by = person_column(db_column="assigned_by")
     assigned_at = models.DateTimeField()
     reason = models.TextField()
-    confirmed_by = _person(db_column="confirmed_by", null=True, blank=True)
+    confirmed_by = person_column(db_column="confirmed_by", null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
     confirm_reason = models.TextField(blank=True, default="")
     review_due_at = models.DateTimeField(null=True, blank=True)
-    reviewed_by = _person(db_column="reviewed_by", null=True, blank=True)
+    reviewed_by = person_column(db_column="reviewed_by", null=True, blank=True)
     reviewed_at = models.DateTimeField(null=True, blank=True)
     review_reason = models.TextField(blank=True, default="")
-    ended_by = _person(db_column="ended_by", null=True, blank=True)
+    ended_by = person_column(db_column="ended_by", null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     end_reason = models.TextField(blank=True, default="")
 

@@ -35,6 +35,8 @@ class Reason(StrEnum):
     FEW_ADMINISTRATORS = "duty_few_administrators"
     NOT_ENTITLED = "decision_not_entitled"
     OWN_CASE = "decision_own_case"
+    ROOM_HOURS = "room_hours"
+    TERM_IS_OVER = "room_term_is_over"
 
 
 SENTENCES: Mapping[Reason, Any] = {
@@ -88,6 +90,10 @@ SENTENCES: Mapping[Reason, Any] = {
     Reason.OWN_CASE: _(
         "Nobody decides about an organisation that they belong to. Leave it to somebody else."
     ),
+    Reason.ROOM_HOURS: _("An audit room is open for 1 to 168 hours. Give another number."),
+    Reason.TERM_IS_OVER: _(
+        "The auditor's term does not run at this moment. Propose the room for a term that does."
+    ),
 }
 
 
@@ -107,7 +113,11 @@ class DutyRefused(ValueError):
 
 
 #: Names of constraints that say the same as a code under another name.
-_ALSO = {"accounts_dutyceremony_pkey": Reason.BEGUN, "duty_two_people": Reason.ONE_PERSON}
+_ALSO = {
+    "accounts_dutyceremony_pkey": Reason.BEGUN,
+    "duty_two_people": Reason.ONE_PERSON,
+    "room_two_people": Reason.ONE_PERSON,
+}
 _BY_NAME = {**{reason.value: reason for reason in Reason}, **_ALSO}
 
 
