@@ -38,6 +38,15 @@ class EmailChanged(Event):
     sentence = _("The account {subject} has another primary address.")
 
 
+class LanguageSet(Event):
+    """The language of the person's mail."""
+
+    kind: ClassVar[str] = "account.language_set"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} set the language of the account {subject} to {language}.")
+    language: str
+
+
 class NameSet(Event):
     """They are called something else now; no event ever says what."""
 

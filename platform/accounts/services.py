@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import transaction
@@ -27,6 +28,8 @@ from accounts.models import (
     PersonKey,
     User,
 )
+from accounts.notices.kinds import Kind
+from accounts.notices.services import EVERYBODY, notify_organisation
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -119,6 +122,26 @@ def _forget_notices(user: User) -> None:
     NoticePreference.objects.filter(person=user).delete()
 
 
+def _tell_organisation(organisation: Organisation, kind: Kind, *, at: datetime) -> None:
+    """Everybody in it, once for each time."""
+    notify_organisation(
+        organisation, kind, subject=organisation.id, facts={}, roles=EVERYBODY, occasion=at.isoformat()
+    )
+
+
+def set_language(user: User, language: str, *, by: Actor) -> None:
+    """In which language the person gets mail from now on. Raises ValueError for one that the site does not speak."""
+    if language not in dict(settings.LANGUAGES):
+        raise ValueError(f"{language!r} is no language of the site")
+    with transaction.atomic():
+        locked = User.objects.select_for_update().get(pk=user.pk)
+        if locked.language != language:
+            locked.language = language
+            locked.save(update_fields=["language"])
+            log.append(events.LanguageSet(subject=locked.pseudonym, language=language), by=by)
+    user.language = language
+
+
 def set_password(user: User, password: str, *, by: Actor) -> None:
     with transaction.atomic():
         locked = User.objects.select_for_update().get(pk=user.pk)
@@ -184,6 +207,7 @@ def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
         locked.verified_at = clock.now()
         locked.save(update_fields=["state", "verified_at"])
         log.append(events.OrganisationVerified(subject=locked.id), by=by)
+        _tell_organisation(locked, Kind.ORGANISATION_VERIFIED, at=locked.verified_at)
     organisation.refresh_from_db()
 
 
@@ -193,6 +217,7 @@ def suspend_organisation(organisation: Organisation, *, by: Actor) -> None:
         locked.state = Organisation.State.SUSPENDED
         locked.save(update_fields=["state"])
         log.append(events.OrganisationSuspended(subject=locked.id), by=by)
+        _tell_organisation(locked, Kind.ORGANISATION_SUSPENDED, at=clock.now())
     organisation.refresh_from_db()
 
 

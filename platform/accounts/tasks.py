@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from accounts.duties import services as duties
 from accounts.notices import delivery
 
 
@@ -11,3 +12,9 @@ from accounts.notices import delivery
 def deliver_mail() -> None:
     """Send the mail of notices that is due (queue `web`: it needs the people and no key of a task or package)."""
     delivery.deliver_due()
+
+
+@shared_task(name="accounts.tasks.remind_of_duties")
+def remind_of_duties() -> None:
+    """Tell whose duty ends soon (queue `governance`: its role may read duties)."""
+    duties.remind()

@@ -11,7 +11,7 @@ from audit.events import Actor
 from submissions import events, tickets
 from submissions.models import Slot, Submission
 from submissions.problems import Code, refuse
-from submissions.services import slots, standing
+from submissions.services import slots, standing, telling
 from submissions.services.moves import locked, move
 
 CHOICES = {
@@ -81,7 +81,9 @@ def refund(submission: Submission, *, cause: str, by: Actor, reason: str) -> Slo
     if not reason.strip():
         raise ValueError("a return needs a reason in words")
     with transaction.atomic():
-        locked(submission.pk)
+        row = locked(submission.pk)
         if Slot.objects.get(submission=submission).state != Slot.State.CONSUMED:
             raise refuse(Code.REFUND_NOT_POSSIBLE)
-        return slots.give_back(submission, cause=cause, by=by, reason=reason.strip())
+        slot = slots.give_back(submission, cause=cause, by=by, reason=reason.strip())
+        telling.tell_refund(row, cause=cause, reason=reason.strip())
+        return slot

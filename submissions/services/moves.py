@@ -12,7 +12,7 @@ from submissions import events
 from submissions.models import Submission, SubmissionTransition
 from submissions.policies.states import ENDS, SlotEffect, may_move, slot_effect
 from submissions.problems import Code, refuse
-from submissions.services import slots
+from submissions.services import slots, telling
 
 
 def locked(submission_id: UUID) -> Submission:
@@ -56,3 +56,4 @@ def move(
         slots.give_back(submission, cause=cause, by=by)
         slots.lift_cooldown(submission, cause=cause, by=by)
     submission.slot.refresh_from_db()
+    telling.tell_move(submission)

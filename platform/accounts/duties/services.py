@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
@@ -13,12 +13,16 @@ from accounts.duties.policies import LONGEST, REVIEW_EVERY, Span
 from accounts.duties.refusals import DutyRefused, Reason, refusing
 from accounts.duties.table import Duty
 from accounts.models import User
+from accounts.notices.kinds import Kind
+from accounts.notices.services import notify
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
 from audit.texts import concealed
 from config import clock
 
+REMIND_BEFORE = timedelta(days=14)
+"""How long before its end the holder of a duty is told."""
 CEREMONY = "The ceremony on the host."
 """The reason of the first two assignments."""
 
@@ -81,6 +85,7 @@ def confirm(assignment: DutyAssignment, *, reason: str, by: Actor) -> None:
         if refusal:
             raise DutyRefused(refusal)
         _confirm(row, reason=reason, confirmer=_person(by), by=by)
+        _tell(row, Kind.DUTY_GIVEN)
     assignment.refresh_from_db()
 
 
@@ -121,6 +126,8 @@ def end(assignment: DutyAssignment, *, reason: str, by: Actor) -> None:
             subject=row.id, ended_by=by.id, at=timestamp(row.ended_at), reason=concealed(row.end_reason)
         )
         log.append(event, by=by)
+        if row.confirmed_at is not None:
+            _tell(row, Kind.DUTY_ENDED)
     assignment.refresh_from_db()
 
 
@@ -181,3 +188,17 @@ def _is_staff(person: User) -> bool:
 
 def _person(actor: Actor) -> User:
     return User.objects.get(pseudonym=actor.id)
+
+
+def remind() -> None:
+    """Tell holders of duties that end within `REMIND_BEFORE`, once each."""
+    now = clock.now()
+    ending = DutyAssignment.objects.filter(
+        ended_at=None, confirmed_at__isnull=False, ends_at__gt=now, ends_at__lte=now + REMIND_BEFORE
+    )
+    for row in ending.select_related("person"):
+        _tell(row, Kind.DUTY_ENDING)
+
+
+def _tell(row: DutyAssignment, kind: Kind) -> None:
+    notify([row.person], kind, subject=row.id, facts={"duty": row.duty, "ends": timestamp(row.ends_at)})

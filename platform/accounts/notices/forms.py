@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from accounts.notices.kinds import ALWAYS_MAILED, GROUP_WORDS, Group
 
 
 class PreferencesForm(forms.Form):
+    language = forms.ChoiceField(label=_("Language of mail"), choices=settings.LANGUAGES)
     mailed = forms.MultipleChoiceField(
         label=_("By mail"),
         required=False,

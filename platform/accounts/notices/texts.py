@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
+from accounts.duties.table import DUTIES, Duty
 from accounts.notices.kinds import Kind
 from accounts.notices.models import Notice
 
@@ -199,7 +200,7 @@ def shown(notice: Notice, *, in_mail: bool) -> Shown:
     if text is None:  # of a later release
         return Shown(notice.kind, "", [], "")
     facts: Mapping[str, object] = defaultdict(
-        lambda: "–", {name: _said(value) for name, value in notice.facts.items()}
+        lambda: "–", {name: _said(name, value) for name, value in notice.facts.items()}
     )
     return Shown(
         title=str(text.title) % facts,
@@ -209,8 +210,10 @@ def shown(notice: Notice, *, in_mail: bool) -> Shown:
     )
 
 
-def _said(value: Any) -> Any:
-    """An ISO 8601 instant as it is read; anything else as it is."""
+def _said(name: str, value: Any) -> Any:
+    """A duty by its name, an ISO 8601 instant as it is read, anything else as it is."""
+    if name == "duty" and value in set(Duty):
+        return DUTIES[Duty(value)].name
     if not isinstance(value, str) or "T" not in value:
         return value
     try:
@@ -235,8 +238,3 @@ def _path(text: Text, notice: Notice) -> str:
 def _details() -> Callable[[Notice, str], list[str]]:
     found: Callable[[Notice, str], list[str]] = import_string(settings.NOTICE_DETAILS)
     return found
-
-
-def no_details(notice: Notice, surface: str) -> list[str]:
-    """For a site whose upper layers add nothing."""
-    return []

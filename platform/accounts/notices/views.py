@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts import services as accounts
 from accounts.access import person_page
 from accounts.notices import queries, services
 from accounts.notices.forms import PreferencesForm
@@ -45,15 +46,17 @@ def read(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @person_page
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Which groups come by mail."""
+    """Which groups come by mail, and in which language."""
     person = signed_in(request)
     initial = {
+        "language": person.language,
         "mailed": queries.mailed_groups(person),
         "scores_in_mail": queries.wants_scores(person),
     }
     form = PreferencesForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
+        accounts.set_language(person, chosen["language"], by=accounts.actor_for(person, channel="web"))
         services.set_preferences(person, mailed=chosen["mailed"], scores_in_mail=chosen["scores_in_mail"])
         messages.success(request, _("Saved."))
         return redirect("accounts:notice_settings")

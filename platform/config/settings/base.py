@@ -249,7 +249,7 @@ EMAIL_TIMEOUT = 10
 #: Where people reach the site, as links in mail begin; production has its first host's.
 SITE_URL = ENV.str("LINGEE_SITE", default="http://127.0.0.1:8000").rstrip("/")
 #: What the layers above add to a notice: a function of the notice and of where it is shown, page or mail.
-NOTICE_DETAILS = "accounts.notices.texts.no_details"
+NOTICE_DETAILS = "leaderboard.notices.details"
 
 # --- logs: for operators; the audit log is elsewhere ----------------------------------------------
 LOGGING = configure_logging()
