@@ -54,14 +54,19 @@ class House:
         return room
 
 
-@pytest.fixture
-def house(db: None) -> House:
+def housed() -> House:
+    """A complete submission, a governor, two administrators and an auditor."""
     office = opened()
     task_set = site.task_set(profile="official")
     submission = site.submission(world.vendor(), task_set)
     site.moved(submission, *site.TO_COMPLETE)
     submission.refresh_from_db()
     return House(office, office.holder(Duty.HELD_OUT_GOVERNOR), appointed().person, submission)
+
+
+@pytest.fixture
+def house(db: None) -> House:
+    return housed()
 
 
 def refused(act: Callable[[], Any]) -> Reason:
