@@ -38,7 +38,17 @@ SUBMISSION: dict[str, Look] = {
 ORGANISATION: dict[str, Look] = {
     "under_review": Look("warn", "clock", _("under review")),
     "verified": Look("good", "check", _("verified")),
+    "expired": Look("warn", "clock", _("verification expired")),
     "suspended": Look("bad", "stop", _("suspended")),
+}
+
+REGISTRATION: dict[str, Look] = {
+    "filed": Look("warn", "clock", _("to be reviewed")),
+    "proposed": Look("warn", "clock", _("to be confirmed")),
+    "verified": Look("good", "check", _("verified")),
+    "refused": Look("bad", "cross", _("refused")),
+    "more_asked": Look("calm", "clock", _("more information needed")),
+    "overdue": Look("bad", "stop", _("overdue")),
 }
 
 TOKEN: dict[str, Look] = {
@@ -102,6 +112,7 @@ NOTICE: dict[str, Look] = {"unread": Look("busy", "bell", _("unread"))}
 KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
     "organisation": ORGANISATION,
+    "registration": REGISTRATION,
     "token": TOKEN,
     "ending": RUN_ENDING,
     "check": CHECK,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from submissions.api import published, registry, submissions, uploads
+from submissions.api import organisation, published, registry, submissions, uploads
 from submissions.api.base import Anyone
 
 SUBMISSION = "submissions/<uuid:submission_id>"
@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SUBMISSION}/choice", submissions.SubmissionChoice.as_view(), name="api-submission-choice"),
     path(f"{SUBMISSION}/preflight", submissions.SubmissionPreflight.as_view(), name="api-preflight"),
     path(f"{SUBMISSION}/receipt", submissions.SubmissionReceipt.as_view(), name="api-receipt"),
+    path("organisation", organisation.OrganisationStatus.as_view(), name="api-organisation"),
     path("quota", published.Quota.as_view(), name="api-quota"),
     path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
     path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),

@@ -3,14 +3,16 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console, duties, rooms
+from submissions.views import console, duties, registration, rooms
 
 app_name = "console"
 urlpatterns = [
     path("console/", RedirectView.as_view(pattern_name="console:submissions"), name="inbox"),
     path("console/submissions/", console.running, name="submissions"),
-    path("console/organisations/", console.organisations, name="organisations"),
-    path("console/organisations/<uuid:organisation>/verify/", console.verify, name="verify"),
+    path("console/organisations/", registration.organisations, name="organisations"),
+    path("console/registrations/<uuid:which>/", registration.registration, name="registration"),
+    path("console/registrations/<uuid:which>/evidence/<int:number>/", registration.evidence, name="evidence"),
+    path("console/registrations/<uuid:which>/<slug:act>/", registration.act, name="registration_act"),
     path("console/duties/", duties.review, name="duties"),
     path("console/duties/new/", duties.propose, name="duty_new"),
     path("console/duties/<uuid:duty>/<slug:act>/", duties.act, name="duty_act"),

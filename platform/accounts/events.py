@@ -77,9 +77,13 @@ class OrganisationCreated(Event):
 
 
 class OrganisationVerified(Event):
+    """`registration` is the one that two people decided on; without it, a machine was set up by command."""
+
     kind: ClassVar[str] = "organisation.verified"
     subject_type: ClassVar[str] = "organisation"
     sentence = _("{actor} verified the organisation {subject}.")
+    until: str | None = None
+    registration: str | None = None
 
 
 class OrganisationSuspended(Event):

@@ -16,6 +16,13 @@ from accounts import events, names, permissions
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
 from accounts.members.models import Invitation  # noqa: F401 (model of this app)
 from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
+from accounts.registration.models import (  # noqa: F401 (models of this app)
+    Registration,
+    RegistrationDetails,
+    RegistrationEvidence,
+    RuleAcceptance,
+)
+from accounts.registration.policies import Verification, verification
 from accounts.rooms.models import AuditRoom  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
 from audit import log
@@ -130,14 +137,21 @@ class Organisation(models.Model):  # type: ignore[django-manager-missing]
     state = models.CharField(max_length=16, choices=State.choices, default=State.UNDER_REVIEW)
     is_operator = models.BooleanField(default=False)
     verified_at = models.DateTimeField(null=True, blank=True)
+    verified_until = models.DateTimeField(null=True, blank=True)
+    """When the verification expires; then it is registered and verified anew."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
         return self.name
 
     @property
+    def verification(self) -> Verification:
+        """How it stands at this moment, as every page and the API say it."""
+        return verification(self.state, self.verified_until, clock.now())
+
+    @property
     def is_verified(self) -> bool:
-        return self.state == self.State.VERIFIED
+        return self.verification is Verification.VERIFIED
 
 
 class Membership(models.Model):

@@ -18,13 +18,13 @@ class NoPeopleKey(RuntimeError):
 
 def new_key() -> bytes:
     """A fresh key, wrapped (40 bytes). Raises NoPeopleKey."""
-    return vault.wrap(vault.new_key(), under=_people_key())
+    return vault.wrap(vault.new_key(), under=people_key())
 
 
 def seal(name: str, wrapped_key: bytes | memoryview) -> bytes:
     """The sealed form of a name. Raises NoPeopleKey, and vault.SealBroken for another vault's key."""
     sealed = io.BytesIO()
-    vault.seal(io.BytesIO(name.encode()), sealed, key=vault.unwrap(bytes(wrapped_key), under=_people_key()))
+    vault.seal(io.BytesIO(name.encode()), sealed, key=vault.unwrap(bytes(wrapped_key), under=people_key()))
     return sealed.getvalue()
 
 
@@ -32,12 +32,13 @@ def open_sealed(sealed: bytes | memoryview, wrapped_key: bytes | memoryview) -> 
     """The name again. Raises NoPeopleKey, and vault.SealBroken for another person's key."""
     plain = io.BytesIO()
     vault.open_sealed(
-        io.BytesIO(bytes(sealed)), plain, key=vault.unwrap(bytes(wrapped_key), under=_people_key())
+        io.BytesIO(bytes(sealed)), plain, key=vault.unwrap(bytes(wrapped_key), under=people_key())
     )
     return plain.getvalue().decode()
 
 
-def _people_key() -> bytes:
+def people_key() -> bytes:
+    """The key that wraps people's keys. Raises NoPeopleKey."""
     key: bytes | None = settings.VAULT_KEY_PEOPLE
     if key is None:
         raise NoPeopleKey("this process does not hold the people key")

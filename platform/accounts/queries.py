@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from accounts.models import ApiToken, AuditOrganisation, Membership, Organisation, User
+from accounts.models import ApiToken, Membership, Organisation, User
 
 
 def membership_of(user: User, organisation_id: UUID | None = None) -> Membership | None:
@@ -22,12 +22,4 @@ def organisations_of(user: User) -> list[Organisation]:
 def tokens_of(organisation: Organisation) -> list[ApiToken]:
     return list(
         ApiToken.objects.filter(organisation=organisation).select_related("user").order_by("-created")
-    )
-
-
-def waiting_for_review() -> list[Organisation]:
-    """Organisations that staff have yet to verify, oldest first."""
-    waiting = Organisation.objects.filter(state=Organisation.State.UNDER_REVIEW)
-    return list(
-        waiting.exclude(pk__in=AuditOrganisation.objects.values("organisation")).order_by("created_at")
     )

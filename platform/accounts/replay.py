@@ -5,7 +5,7 @@ People are not shown to it, but for the pseudonyms of those who hold duties.
 
 from __future__ import annotations
 
-from audit.replay import INSTANT, Ledger, becomes, sets, together
+from audit.replay import INSTANT, Ledger, State, Told, becomes, sets, together
 
 INSTANTS = ", ".join(INSTANT.format(column) for column in ("begins_at", "ends_at"))
 OF_DUTIES = ", ".join(
@@ -25,17 +25,28 @@ NOT_YET = dict.fromkeys(
     ("confirmed_by", "confirmed", "review_due", "reviewed_by", "reviewed", "ended_by", "ended"), ""
 )
 
+NOT_PROPOSED = {"state": "filed", **dict.fromkeys(("verdict", "ground", "proposed_by", "proposed_at"), "")}
+NOT_DECIDED = {"decided_by": "", "decided_at": ""}
+ENDS = {"verify": "verified", "refuse": "refused", "more": "more_asked"}
+
+
+def _decided(state: State, event: Told) -> None:
+    """The state that the verdict brings."""
+    state["state"] = ENDS.get(event.text("verdict"), "")
+
+
 LEDGERS = [
     Ledger(
         table="accounts_organisation",
-        columns=("state", "lineage", "is_operator"),
-        query="SELECT id, state, lineage_id, is_operator::int FROM accounts_organisation",
+        columns=("state", "lineage", "is_operator", "verified_until"),
+        query=f"SELECT id, state, lineage_id, is_operator::int, {INSTANT.format('verified_until')} "  # noqa: S608
+        "FROM accounts_organisation",
         begins=frozenset({"organisation.created"}),
         steps={
             "organisation.created": together(
-                sets(lineage="lineage"), becomes(state="under_review", is_operator="0")
+                sets(lineage="lineage"), becomes(state="under_review", is_operator="0", verified_until="")
             ),
-            "organisation.verified": becomes(state="verified"),
+            "organisation.verified": together(becomes(state="verified"), sets(verified_until="until")),
             "organisation.suspended": becomes(state="suspended"),
         },
     ),
@@ -108,6 +119,43 @@ LEDGERS = [
             ),
             "audit_room.opened": sets(opened_by="opened_by", closes="closes"),
             "audit_room.ended": sets(ended_by="ended_by"),
+        },
+    ),
+    Ledger(
+        table="accounts_ruleacceptance",
+        columns=("digest", "accepted_by", "at"),
+        query="SELECT organisation_id || ' ' || version, digest, accepted_by, "  # noqa: S608
+        f"{INSTANT.format('accepted_at')} FROM accounts_ruleacceptance",
+        begins=frozenset({"organisation.rules_accepted"}),
+        steps={"organisation.rules_accepted": sets(digest="digest", accepted_by="accepted_by", at="at")},
+        key=lambda event: f"{event.subject} {event.text('rules')}",
+    ),
+    Ledger(
+        table="accounts_registration",
+        columns=(
+            *("organisation", "filed_by", "evidence", "due", "state", "domain", "domain_at"),
+            *("verdict", "ground", "proposed_by", "proposed_at", "decided_by", "decided_at"),
+        ),
+        query="SELECT id, organisation_id, filed_by, evidence_files, "  # noqa: S608
+        f"{INSTANT.format('due_at')}, state, domain_method, {INSTANT.format('domain_confirmed_at')}, verdict, ground, "
+        f"proposed_by, {INSTANT.format('proposed_at')}, decided_by, {INSTANT.format('decided_at')} "
+        "FROM accounts_registration",
+        begins=frozenset({"registration.filed"}),
+        steps={
+            "registration.filed": together(
+                sets(organisation="organisation", filed_by="filed_by", evidence="evidence", due="due"),
+                becomes(**NOT_DECIDED, **NOT_PROPOSED, domain="", domain_at=""),
+            ),
+            "registration.domain_confirmed": sets(domain="method", domain_at="at"),
+            "registration.proposed": together(
+                becomes(state="proposed"),
+                sets(verdict="verdict", ground="ground", proposed_by="proposed_by", proposed_at="at"),
+            ),
+            "registration.returned": becomes(**NOT_PROPOSED),
+            "registration.decided": together(
+                _decided,
+                sets(decided_by="decided_by", decided_at="at"),
+            ),
         },
     ),
 ]

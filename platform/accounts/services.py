@@ -193,7 +193,18 @@ class AuditsOthers(ValueError):
 
 
 def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
-    """Staff confirm who this is; only then can it submit.
+    """Verify without a registration: the way to set up a machine of one's own, by command.
+
+    Who serves on the console goes through accounts.registration.review. Raises like `set_verified`, and DutyRefused
+    for whoever acts on a page.
+    """
+    if by.channel in ("web", "api"):
+        raise DutyRefused(Reason.ONE_PERSON)
+    set_verified(organisation, registration=None, by=by)
+
+
+def set_verified(organisation: Organisation, *, registration: str | None, by: Actor) -> None:
+    """Who this is, is confirmed, for as long as a verification holds; only then can it submit.
 
     Raises AuditsOthers for an audit organisation, DutyRefused for who belongs to it or to one linked with it.
     """
@@ -203,10 +214,14 @@ def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
             raise DutyRefused(Reason.OWN_CASE)
         if AuditOrganisation.objects.filter(organisation=locked).exists():
             raise AuditsOthers(str(locked.id))
+        now = clock.now()
         locked.state = Organisation.State.VERIFIED
-        locked.verified_at = clock.now()
-        locked.save(update_fields=["state", "verified_at"])
-        log.append(events.OrganisationVerified(subject=locked.id), by=by)
+        locked.verified_at, locked.verified_until = now, now + settings.VERIFICATION_HOLDS
+        locked.save(update_fields=["state", "verified_at", "verified_until"])
+        event = events.OrganisationVerified(
+            subject=locked.id, until=timestamp(locked.verified_until), registration=registration
+        )
+        log.append(event, by=by)
         _tell_organisation(locked, Kind.ORGANISATION_VERIFIED, at=locked.verified_at)
     organisation.refresh_from_db()
 

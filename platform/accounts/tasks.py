@@ -6,6 +6,7 @@ from celery import shared_task
 
 from accounts.duties import services as duties
 from accounts.notices import delivery
+from accounts.registration import watching
 
 
 @shared_task(name="accounts.tasks.deliver_mail")
@@ -18,3 +19,9 @@ def deliver_mail() -> None:
 def remind_of_duties() -> None:
     """Tell whose duty ends soon (queue `governance`: its role may read duties)."""
     duties.remind()
+
+
+@shared_task(name="accounts.tasks.watch_registrations")
+def watch_registrations() -> None:
+    """Raise the alarm about overdue answers, remind of verifications that expire (queue `governance`)."""
+    watching.watch()

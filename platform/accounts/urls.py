@@ -5,6 +5,7 @@ from django.urls import path
 from accounts import views
 from accounts.members import views as members
 from accounts.notices import views as notices
+from accounts.registration.urls import urlpatterns as registration
 
 app_name = "accounts"
 urlpatterns = [
@@ -21,4 +22,5 @@ urlpatterns = [
         "account/invitations/<uuid:invitation>/withdraw/", members.revoke_invitation, name="revoke_invitation"
     ),
     path("account/invitation/", members.invitation, name="invitation"),
+    *registration,
 ]

@@ -9,9 +9,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts import queries, services
 from accounts.access import never_cached, person_page
 from accounts.duties.refusals import DutyRefused
-from accounts.forms import OrganisationForm
 from accounts.members.queries import members_of, other_memberships
 from accounts.models import Membership, User
+from accounts.registration.forms import NewOrganisationForm
+from accounts.registration.queries import status_of
+from accounts.registration.refusals import RegistrationRefused
+from accounts.registration.services import found_organisation
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -42,14 +45,20 @@ def organisation(request: HttpRequest) -> HttpResponse:
             "membership": membership,
             "members": members_of(membership.organisation),
             "others": other_memberships(user, membership),
+            "status": status_of(membership.organisation),
         }
         return render(request, "accounts/organisation.html", context)
-    form = OrganisationForm(request.POST or None)
+    form = NewOrganisationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         by = services.actor_for(user, channel="web")
         try:
-            services.create_organisation(form.cleaned_data["name"], owner=user, by=by)
-        except DutyRefused as refused:
+            found_organisation(
+                form.cleaned_data["name"],
+                rules_version=form.cleaned_data["rules_version"],
+                owner=user,
+                by=by,
+            )
+        except (DutyRefused, RegistrationRefused) as refused:
             form.add_error(None, str(refused))
         else:
             return redirect("accounts:organisation")

@@ -15,11 +15,13 @@ class Standing:
     """Who asks."""
 
     organisation_state: str
-    """under_review, verified or suspended."""
+    """under_review, verified, expired or suspended: accounts.registration.policies.Verification."""
     organisation_audits: bool
     """Whether it audits the platform, in which case it competes in nothing."""
     account_suspended: bool
     role_may_submit: bool
+    rules_accepted: bool
+    """Whether the organisation accepted the participation rules in force."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,12 @@ def may_ask(facts: Facts) -> Refusal | None:
     """What has to hold before even an identical earlier result is returned."""
     if refusal := may_act(facts.standing):
         return refusal
+    if facts.standing.organisation_state == "expired":
+        return Refusal(Code.VERIFICATION_EXPIRED)
     if facts.standing.organisation_state != "verified":
         return Refusal(Code.ORGANISATION_NOT_VERIFIED)
+    if not facts.standing.rules_accepted:
+        return Refusal(Code.RULES_NOT_ACCEPTED)
     if not facts.entitled:
         return Refusal(Code.NOT_ENTITLED, {"task_set": facts.task_set}, next_allowed_reason=_NEVER)
     if not facts.card_current:

@@ -38,6 +38,8 @@ class Code(StrEnum):
     NO_ORGANISATION = "no_organisation"
     ROLE_MAY_NOT_SUBMIT = "role_may_not_submit"
     ORGANISATION_NOT_VERIFIED = "organisation_not_verified"
+    VERIFICATION_EXPIRED = "verification_expired"
+    RULES_NOT_ACCEPTED = "rules_not_accepted"
     ORGANISATION_SUSPENDED = "organisation_suspended"
     ORGANISATION_AUDITS = "organisation_audits"
     # quota and admission

@@ -111,6 +111,22 @@ ROWS: list[Row] = [
         _("You can prepare harness, card and package meanwhile."),
     ),
     (
+        Code.VERIFICATION_EXPIRED,
+        403,
+        Fault.POLICY,
+        _("Verification expired"),
+        _("The verification of your organisation has expired. Nothing was charged."),
+        _("Let an owner register it again under /account/registration/. You can check and upload meanwhile."),
+    ),
+    (
+        Code.RULES_NOT_ACCEPTED,
+        403,
+        Fault.POLICY,
+        _("Participation rules not accepted"),
+        _("Your organisation has not accepted the participation rules in force. Nothing was charged."),
+        _("Let an owner read and accept them under /participation-rules/."),
+    ),
+    (
         Code.ORGANISATION_SUSPENDED,
         403,
         Fault.POLICY,

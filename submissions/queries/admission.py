@@ -9,6 +9,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts.models import Membership, Organisation, User
+from accounts.registration.policies import verification
+from accounts.registration.queries import acceptance
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
@@ -35,13 +37,14 @@ class Order:
 
 def standing(organisation: Organisation, account: UUID | None) -> Standing:
     """Read afresh: what is suspended is suspended at once."""
-    state, mark = Organisation.objects.values_list("state", "audits").get(pk=organisation.pk)
-    audits = mark is not None
+    rows = Organisation.objects.values_list("state", "verified_until", "audits", acceptance())
+    stored, until, mark, accepted = rows.get(pk=organisation.pk)
+    state, audits = verification(stored, until, clock.now()).value, mark is not None
     if account is None:
-        return Standing(state, audits, account_suspended=False, role_may_submit=True)
+        return Standing(state, audits, account_suspended=False, role_may_submit=True, rules_accepted=accepted)
     membership = Membership.objects.filter(user_id=account, organisation=organisation).first()
     suspended = User.objects.filter(pk=account, suspended_at__isnull=False).exists()
-    return Standing(state, audits, suspended, membership is not None and membership.may_submit)
+    return Standing(state, audits, suspended, membership is not None and membership.may_submit, accepted)
 
 
 def order_facts(order: Order, *, account: UUID | None, now: datetime) -> Facts:

@@ -1,23 +1,19 @@
-"""Staff pages: what is running and what it waits for, organisations to verify, what workers proved at start."""
+"""Staff pages: what is running and what it waits for, what workers proved at start."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from accounts import services as accounts
 from accounts.access import staff_page
-from accounts.duties.refusals import DutyRefused
-from accounts.queries import waiting_for_review
+from accounts.registration.queries import waiting
 from accounts.views import signed_in
 from config import clock
 from evaluation.queries import live_workers
@@ -38,37 +34,8 @@ def running(request: HttpRequest) -> HttpResponse:
     face = [[row.submission.id, row.submission.state, row.work.counts if row.work else None] for row in rows]
     by = accounts.actor_for(signed_in(request), channel="web")
     show_status(request, "submission", ("console", "submissions"), face, by=by)
-    context = {"rows": rows, "waiting_for_review": len(waiting_for_review())}
+    context = {"rows": rows, "waiting_for_review": len(waiting())}
     return render(request, "console/submissions.html", context)
-
-
-@require_safe
-@staff_page
-def organisations(request: HttpRequest) -> HttpResponse:
-    rows = [
-        (row, row.memberships.select_related("user").order_by("created_at").first())
-        for row in waiting_for_review()
-    ]
-    return render(request, "console/organisations.html", {"rows": rows})
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_page
-def verify(request: HttpRequest, organisation: UUID) -> HttpResponse:
-    """A page of its own that says what verifying does, and does it."""
-    found = next((row for row in waiting_for_review() if row.id == organisation), None)
-    if found is None:
-        raise Http404
-    if request.method == "POST":
-        try:
-            accounts.verify_organisation(found, by=accounts.actor_for(signed_in(request), channel="web"))
-        except DutyRefused as refused:
-            messages.error(request, str(refused))
-        else:
-            messages.success(request, _("%(name)s is verified and can submit.") % {"name": found.name})
-        return redirect("console:organisations")
-    members = found.memberships.select_related("user").order_by("created_at")
-    return render(request, "console/verify.html", {"organisation": found, "members": members})
 
 
 @require_safe

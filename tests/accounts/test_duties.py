@@ -236,5 +236,12 @@ def test_a_decision_takes_two_entitled_people_none_of_whom_it_is_about() -> None
 def test_nobody_verifies_an_organisation_of_their_own() -> None:
     person, waiting = member_of_staff(), world.vendor(verified=False).organisation
     accounts.add_member(waiting, person, "viewer", by=world.BY)
-    assert refused(lambda: accounts.verify_organisation(waiting, by=acting(person))) is Reason.OWN_CASE
-    accounts.verify_organisation(waiting, by=acting(member_of_staff()))
+    by_command = accounts.actor_for(person, channel="command")
+    assert refused(lambda: accounts.verify_organisation(waiting, by=by_command)) is Reason.OWN_CASE
+    accounts.verify_organisation(waiting, by=accounts.actor_for(member_of_staff(), channel="command"))
+
+
+def test_nobody_verifies_alone_on_a_page() -> None:
+    waiting = world.vendor(verified=False).organisation
+    alone = acting(member_of_staff())
+    assert refused(lambda: accounts.verify_organisation(waiting, by=alone)) is Reason.ONE_PERSON

@@ -19,6 +19,7 @@ from django.test import Client
 
 from accounts import names, services
 from accounts.models import ApiToken, PersonKey, User
+from accounts.registration.rules import current
 from audit.canonical import leaf_hash
 from benchmark import services as benchmark
 from benchmark.queries import content_digest
@@ -177,7 +178,8 @@ def enter_everything(client: Client, task_set: Any) -> tuple[User, str]:
     services.set_name(user, f"{NEEDLE} name", by=services.actor_for(user, channel="web"))
     client.post("/en/account/login/", {"login": user.email, "password": "wrong " + NEEDLE})
     client.post("/en/account/login/", {"login": user.email, "password": PASSWORD})
-    client.post("/en/account/organisation/", {"name": f"{NEEDLE} GmbH"})
+    founded = {"name": f"{NEEDLE} GmbH", "rules_version": current().version, "accept": "on"}
+    client.post("/en/account/organisation/", founded)
     organisation = user.memberships.get().organisation
     services.verify_organisation(organisation, by=BY)
     _, secret = services.issue_token(

@@ -45,6 +45,7 @@ FREE = [
     "api-uploads",
     "api-submissions",
     "api-quota",
+    "api-organisation",
     "api-task-sets",
     "api-problems",
     "api-openapi",
@@ -69,6 +70,11 @@ FREE = [
     "notice_settings",
     "members",
     "invitation",
+    "participation_rules",
+    "registration",
+    "new_registration",
+    "registration_mail",
+    "registration_dns",
     "log-checkpoint",
     "log-checkpoints",
     "log-keys",
@@ -82,7 +88,7 @@ FREE = [
 """Addresses that take nothing."""
 
 EVERYBODYS = (
-    *("api-schema", "api-problem", "problem", "public_task", "revoke_token"),
+    *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
     *("log-checkpoint-of", "log-tile"),
 )
 """Addresses whose object is nobody's own."""
@@ -132,6 +138,7 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
     found["api-schema"] = [{"name": "harness-card", "number": "1"}, {"name": "harness-toml", "number": "1"}]
     tasks = [scene.public[0], *scene.held_out[:ASKED_FOR]]
     found["public_task"] = [{"version": scene.label, "slug": task} for task in tasks]
+    found["registration_domain"] = [{"token": "damaged"}]
     found["preflight_run"] = [{"submission": submissions[0], "task": task, "index": "0"} for task in tasks]
     return found
 

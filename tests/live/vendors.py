@@ -13,6 +13,8 @@ from allauth.account.models import EmailAddress
 
 from accounts import services
 from accounts.models import ApiToken, Organisation, User
+from accounts.registration.rules import current
+from accounts.registration.services import accept_rules
 from benchmark.models import TaskSetVersion
 from config.site.ci_job import Job, bundle
 from tests.factories import BY
@@ -33,6 +35,7 @@ def vendor(name: str) -> Vendor:
     user = services.create_user(f"{name.lower()}@vendor.invalid", "a long password 1", by=BY, name=name)
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     organisation = services.create_organisation(f"Vendor {name}", owner=user, by=BY)
+    accept_rules(organisation, current().version, person=user, by=BY)
     services.verify_organisation(organisation, by=BY)
     scopes = list(ApiToken.Scope.values)
     _, secret = services.issue_token(user, organisation, name="CI", scopes=scopes, by=BY)

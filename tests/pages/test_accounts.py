@@ -13,6 +13,7 @@ from django.test import Client
 from accounts import services
 from accounts.models import Organisation, User
 from accounts.queries import membership_of
+from accounts.registration.rules import current
 from audit.events import system
 from audit.models import EventRecord
 from tests.factories import saved
@@ -47,7 +48,11 @@ def test_from_sign_up_to_an_organisation_under_review(client: Client, language: 
     login = {"login": "new@lingee.invalid", "password": PASSWORD}
     answer = client.post(f"/{language}/account/login/", login)
     assert answer.headers["Location"] == f"/{language}/account/organisation/"
-    answer = client.post(f"/{language}/account/organisation/", {"name": "  江海  智能 "}, follow=True)
+    answer = client.post(
+        f"/{language}/account/organisation/",
+        {"name": "  江海  智能 ", "rules_version": current().version, "accept": "on"},
+        follow=True,
+    )
     assert WORDS[language] in answer.content.decode().lower()
     organisation = Organisation.objects.get(name="江海 智能")
     assert organisation.state == Organisation.State.UNDER_REVIEW

@@ -12,7 +12,6 @@ import pytest
 from django.test import Client
 
 from accounts import services as accounts
-from accounts.models import Organisation
 from benchmark.models import TaskSetVersion
 from config import clock
 from evaluation.models import WorkerReport
@@ -74,20 +73,6 @@ def test_running_submissions_show_what_they_wait_for(
     assert str(found.id) in text
     assert vendor.organisation.name in text
     assert "waiting for a worker" in text
-
-
-@pytest.mark.django_db
-def test_staff_verify_an_organisation_on_a_page_of_its_own(staff: Client) -> None:
-    new = world.vendor(verified=False)
-    assert new.organisation.name in staff.get("/en/console/organisations/").content.decode()
-    path = f"/en/console/organisations/{new.organisation.id}/verify/"
-    page = staff.get(path).content.decode()
-    assert "organisation.verified" in page
-    assert new.user.email in page
-    assert Organisation.objects.get(pk=new.organisation.pk).state == "under_review"
-    staff.post(path)
-    assert Organisation.objects.get(pk=new.organisation.pk).is_verified
-    assert staff.get(path).status_code == 404
 
 
 @pytest.mark.django_db

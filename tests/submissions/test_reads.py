@@ -192,7 +192,8 @@ def test_every_view_is_marked_or_says_why_not() -> None:
     ours = {name: kind for name, kind in found.items() if not name.startswith(ELSEWHERE)}
     assert {name for name, kind in ours.items() if kind is None} == unmarked
     assert {kind for kind in ours.values() if kind} == {
-        *("result", "submission", "preflight", "quota", "card", "receipt", "entry", "audit_room")
+        *("result", "submission", "preflight", "quota", "card", "receipt", "entry", "audit_room"),
+        *("registration", "evidence"),
     }
 
 

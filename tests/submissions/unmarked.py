@@ -4,7 +4,7 @@ UNMARKED = {
     "public, for anyone: web log only": (
         *("api-health", "api-task-sets", "api-schema", "api-problems", "api-problem", "api-openapi"),
         *("api-nothing", "log-checkpoint", "log-checkpoint-of", "log-checkpoints", "log-keys", "log-tile"),
-        *("log-consistency", "log-cosignatures", "log-witnesses"),
+        *("log-consistency", "log-cosignatures", "log-witnesses", "accounts:participation_rules"),
         *(f"leaderboard:{name}" for name in ("overview", "rules", "contract", "public_tasks", "public_task")),
         *(f"leaderboard:{name}" for name in ("problems", "problem", "time_zone")),
         *(f"leaderboard:{name}" for name in ("log", "log_verify", "log_verify_file")),
@@ -16,7 +16,9 @@ UNMARKED = {
     "a form, and nothing of a submission": ("submissions:new_submission",),
     "people, organisations and their tokens": (
         *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
-        *("accounts:organisation", "console:organisations", "console:verify"),
+        *("accounts:organisation", "console:organisations", "api-organisation"),
+        *(f"accounts:registration{which}" for which in ("", "_mail", "_dns", "_domain")),
+        "accounts:new_registration",
         *(f"console:{name}" for name in ("duties", "duty_new", "duty_act", "rooms", "room_new", "room_act")),
         *("accounts:notices", "accounts:notices_read", "accounts:notice_settings"),
         *(f"accounts:{name}" for name in ("members", "member", "end_member", "choose_organisation")),

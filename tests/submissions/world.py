@@ -13,6 +13,8 @@ from django.test import Client
 
 from accounts import services as accounts
 from accounts.models import ApiToken, Membership, Organisation, User
+from accounts.registration.rules import current
+from accounts.registration.services import accept_rules
 from audit.events import Actor, system
 from benchmark.models import Domain, TaskSetVersion
 from evaluation.models import EvaluationRun
@@ -115,6 +117,7 @@ def person(name: str = "person") -> User:
 def vendor(*, verified: bool = True, role: str = Membership.Role.OWNER, scopes: Any = None) -> Vendor:
     user = person("vendor")
     organisation = accounts.create_organisation("Vendor", owner=user, by=BY)
+    accept_rules(organisation, current().version, person=user, by=BY)
     if role != Membership.Role.OWNER:
         member = Membership.objects.get(user=user, organisation=organisation)
         member.role = role

@@ -17,6 +17,8 @@ from accounts.duties.queries import has_begun
 from accounts.duties.smallest import smallest_staff
 from accounts.duties.table import Duty
 from accounts.models import ApiToken, Membership, Organisation, User
+from accounts.registration import services as registration
+from accounts.registration.rules import current
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
@@ -142,6 +144,8 @@ class Command(BaseCommand):
         return user
 
     def _organisation(self, name: str, owner: User, staff: User) -> Organisation:
-        organisation = services.create_organisation(name, owner=owner, by=BY)
+        organisation = registration.found_organisation(
+            name, rules_version=current().version, owner=owner, by=BY
+        )
         services.verify_organisation(organisation, by=services.actor_for(staff, channel="command"))
         return organisation

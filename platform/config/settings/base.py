@@ -58,6 +58,12 @@ PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
 
+# --- registration --------------------------------------------------------------------------------
+#: How long a verification of an organisation holds; then it registers again.
+VERIFICATION_HOLDS = timedelta(days=ENV.int("LINGEE_VERIFICATION_DAYS", default=365))
+#: Name servers asked for the TXT record of a domain, as host:port; none: those of the system.
+DNS_SERVERS: list[str] = ENV.list("LINGEE_DNS_SERVERS", default=[])
+
 # --- the transparency log --------------------------------------------------------------------------
 #: Names this log in every checkpoint, and its key: no blanks, no plus sign; best the site's host and a path.
 LOG_ORIGIN = ENV.str("LINGEE_LOG_ORIGIN", default="localhost/lingee-bench")

@@ -25,6 +25,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "integrity": {"task": "audit.tasks.check_stretch", "queue": "governance", "seconds": 300.0},
     "mail": {"task": "accounts.tasks.deliver_mail", "queue": "web", "seconds": 30.0},
     "duties": {"task": "accounts.tasks.remind_of_duties", "queue": "governance", "seconds": 3600.0},
+    "registrations": {"task": "accounts.tasks.watch_registrations", "queue": "governance", "seconds": 3600.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 

@@ -33,6 +33,8 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "invitation.sent": (("organisation", "organisation"),),
     "invitation.accepted": (("invitation", ""),),
     "invitation.revoked": (("invitation", ""),),
+    "organisation.rules_accepted": (("organisation", ""),),
+    "registration.filed": (("organisation", "organisation"),),
     "auditor.appointed": (("organisation", "organisation"),),
     "auditor.ended": (("auditor's term", ""),),
     "token.revoked": (("token", ""),),

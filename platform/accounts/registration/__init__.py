@@ -1,0 +1,1 @@
+"""Who an organisation is: participation rules accepted, data registered, verified by two people, and again in time."""

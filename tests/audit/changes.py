@@ -1,0 +1,81 @@
+"""A change of each governed table, as somebody with a prompt would type it."""
+
+STATEMENTS = """
+UPDATE accounts_user SET password = 'x';
+UPDATE accounts_user SET email = 'else-' || email;
+INSERT INTO accounts_user (id, pseudonym, email, password, is_superuser, is_staff, is_active, language, sealed_name,
+    date_joined)
+  VALUES (gen_random_uuid(), gen_random_uuid(), 'ghost@lingee.invalid', '', true, true, true, 'en', '', now());
+INSERT INTO accounts_user_groups (user_id, group_id)
+  SELECT u.id, g.id FROM accounts_user u, auth_group g;
+INSERT INTO accounts_user_user_permissions (user_id, permission_id)
+  SELECT id, (SELECT min(id) FROM auth_permission) FROM accounts_user;
+INSERT INTO accounts_personkey (user_id, wrapped_key)
+  SELECT id, 'k' FROM accounts_user WHERE id NOT IN (SELECT user_id FROM accounts_personkey);
+UPDATE accounts_organisation SET state = 'suspended';
+UPDATE accounts_membership SET role = 'viewer';
+DELETE FROM accounts_membership;
+UPDATE accounts_invitation SET role = 'owner';
+UPDATE accounts_apitoken SET expiry = now() + interval '9 years';
+INSERT INTO accounts_ruleacceptance (id, organisation_id, version, digest, accepted_by, accepted_at)
+  SELECT gen_random_uuid(), organisation_id, 'x', '', accepted_by, now() FROM accounts_ruleacceptance;
+INSERT INTO accounts_registration (id, organisation_id, filed_by, filed_at, due_at, state, domain, domain_method,
+    name_mark, number_mark, domain_mark, evidence_files, verdict, ground, words)
+  SELECT gen_random_uuid(), o.id, u.pseudonym, now(), now(), 'filed', 'x', '', '', '', '', 1, '', '', ''
+  FROM accounts_organisation o, (SELECT pseudonym FROM accounts_user LIMIT 1) u
+  WHERE o.id NOT IN (SELECT organisation_id FROM accounts_registration);
+UPDATE accounts_registrationdetails SET wrapped_key = '';
+INSERT INTO accounts_registrationevidence (id, registration_id, number, kind, size, sha256)
+  SELECT gen_random_uuid(), id, 5, 'image/png', 1, '' FROM accounts_registration;
+INSERT INTO accounts_auditorganisation (organisation_id, since)
+  SELECT id, now() FROM accounts_organisation
+  WHERE id NOT IN (SELECT organisation_id FROM accounts_auditorganisation) AND state = 'under_review';
+INSERT INTO accounts_auditorterm (id, person_id, organisation_id, begins_at, ends_at, scope, declaration)
+  SELECT gen_random_uuid(), u.id, o.organisation_id, now(), now() + interval '1 year', '', ''
+  FROM accounts_user u, accounts_auditorganisation o
+  WHERE u.pseudonym NOT IN (SELECT person FROM accounts_dutyassignment);
+UPDATE accounts_dutyassignment SET review_due_at = review_due_at + interval '9 years';
+INSERT INTO accounts_dutyassignment (id, person, duty, begins_at, ends_at, assigned_by, assigned_at, reason,
+    confirm_reason, review_reason, end_reason)
+  SELECT gen_random_uuid(), person, 'identity_reviewer', now(), ends_at, assigned_by, now(), '', '', '', ''
+  FROM accounts_dutyassignment;
+UPDATE accounts_dutyceremony SET held_at = now();
+INSERT INTO accounts_auditroom (id, term_id, submission_id, lineage_id, hours, reason, proposed_by, proposed_at)
+  SELECT gen_random_uuid(), t.id, t.id, t.id, 1, 'x', u.pseudonym, now() FROM accounts_auditorterm t, accounts_user u;
+UPDATE benchmark_tasksetversion SET closed_at = now();
+INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
+  SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;
+UPDATE evaluation_evaluationrun SET missing = 1;
+UPDATE evaluation_attempt SET ended_at = now(), ending = 'finished';
+INSERT INTO evaluation_attempt (id, episode_id, number, fence, worker, started_at, ended_at, ending, cause, isolation,
+    has_output, artefact_key, artefact_sha256)
+  SELECT gen_random_uuid(), episode_id, 9, 9, '', now(), now(), 'finished', '', '', true, 'k', 's'
+  FROM evaluation_attempt;
+DELETE FROM evaluation_attempt;
+UPDATE submissions_harness SET title = 'x';
+INSERT INTO submissions_harnessversion (id, harness_id, version, card, card_digest, card_schema, created_at)
+  SELECT gen_random_uuid(), id, '77', '{}', '', 1, now() FROM submissions_harness;
+UPDATE submissions_upload SET sha256 = repeat('0', 64);
+UPDATE submissions_submission SET publication_consent = NOT publication_consent;
+INSERT INTO submissions_submissiontransition (submission_id, state, at, cause, actor_kind)
+  SELECT id, 'complete', now(), 'x', 'person' FROM submissions_submission;
+UPDATE submissions_slot SET reason = 'x';
+INSERT INTO submissions_quotapolicy (id, task_set_id, profile, rule, value, valid_from)
+  SELECT gen_random_uuid(), id, 'demo', 'line', 99, now() FROM benchmark_tasksetversion;
+INSERT INTO submissions_admissionstop (id, task_set_id, cause, since)
+  SELECT gen_random_uuid(), id, 'governance', now() FROM benchmark_tasksetversion;
+INSERT INTO governance_runcommitment (submission_id, root, runs, wrapped_secret, made_at)
+  SELECT id, '', 1, 's', now() FROM submissions_submission;
+INSERT INTO governance_releasepolicy (id, task_set_id, profile, rule, grid_points, rho, tick_seconds, half_widths,
+    valid_from)
+  SELECT gen_random_uuid(), id, 'demo', 'grid', 1, 0.1, 1, '{}', now() FROM benchmark_tasksetversion;
+INSERT INTO governance_sealedaggregate (submission_id, domain, reliability, failures, tasks, valid_tasks, runs,
+    valid_runs, computed_at)
+  SELECT id, 'x', '{}', '{}', 1, 1, 1, 1, now() FROM submissions_submission;
+INSERT INTO governance_release (id, submission_id, policy_id, coverage, is_complete, versions, released_at)
+  SELECT gen_random_uuid(), id, (SELECT id FROM governance_releasepolicy), '1.00', true, '{}', now()
+  FROM submissions_submission WHERE state = 'created';
+INSERT INTO governance_domainaggregate (release_id, domain, status, value, half_width)
+  SELECT id, 'x', 'reported', 100, 1 FROM governance_release
+"""
+CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]
