@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from submissions.api import organisation, published, registry, submissions, uploads
+from submissions.api import check, organisation, published, registry, submissions, uploads
 from submissions.api.base import Anyone
 
 SUBMISSION = "submissions/<uuid:submission_id>"
@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern] = [
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="api-upload"),
     path("uploads/<uuid:upload_id>/complete", uploads.UploadComplete.as_view(), name="api-upload-complete"),
     path("submissions", submissions.Submissions.as_view(), name="api-submissions"),
+    path("submissions/check", check.SubmissionCheck.as_view(), name="api-submission-check"),
     path(SUBMISSION, submissions.SubmissionDetail.as_view(), name="api-submission"),
     path(f"{SUBMISSION}/cancel", submissions.SubmissionCancel.as_view(), name="api-submission-cancel"),
     path(f"{SUBMISSION}/choice", submissions.SubmissionChoice.as_view(), name="api-submission-choice"),

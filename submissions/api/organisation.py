@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from accounts.permissions import Permission
 from accounts.registration.queries import status_of
 from submissions.api.base import MemberView
-from submissions.api.published import OBJECT
+from submissions.api.openapi import OBJECT
 
 
 class OrganisationStatus(MemberView):
@@ -19,6 +19,6 @@ class OrganisationStatus(MemberView):
 
     permissions: ClassVar = {"GET": Permission.QUOTA_READ}
 
-    @extend_schema(responses=OBJECT)
+    @extend_schema(operation_id="organisation", responses=OBJECT)
     def get(self, request: Request) -> Response:
         return Response(status_of(self.caller.organisation).said())

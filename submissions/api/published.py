@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.conf import settings
 from django.utils import translation
@@ -21,17 +22,19 @@ from submissions.api import caching
 from submissions.api.base import METHODS, MemberView, PublicView
 from submissions.api.openapi import problems
 from submissions.api.serializers import StrictSerializer
+from submissions.api.shapes import CodeOut, CodesOut, QuotaOut, TaskSetsOut
 from submissions.delivery import delivers, show_status
 from submissions.problems import Code, Entry, catalogue, entry, refuse, sentence
 
 SCHEMAS = {"harness-card": cards.CARD_SCHEMA, "harness-toml": 1}
-OBJECT = problems({200: OpenApiTypes.OBJECT})
 
 
 class Schema(PublicView):
     """A published JSON Schema; never changed under its number."""
 
-    @extend_schema(responses=OBJECT)
+    @extend_schema(
+        operation_id="schema", responses=problems({(200, "application/schema+json"): OpenApiTypes.OBJECT})
+    )
     def get(self, request: Request, name: str, number: int) -> Response:
         if name not in SCHEMAS or number != SCHEMAS[name]:
             raise refuse(Code.NOT_FOUND)
@@ -41,7 +44,7 @@ class Schema(PublicView):
 
 
 class Problems(PublicView):
-    @extend_schema(responses=OBJECT)
+    @extend_schema(operation_id="problem_list", responses=problems({200: CodesOut}))
     def get(self, request: Request) -> Response:
         return Response({"problems": [_described(found) for found in catalogue().values()]})
 
@@ -49,7 +52,7 @@ class Problems(PublicView):
 class Problem(PublicView):
     """What one code means, in both languages."""
 
-    @extend_schema(responses=OBJECT)
+    @extend_schema(operation_id="problem", responses=problems({200: CodeOut}))
     def get(self, request: Request, code: str) -> Response:
         try:
             found = entry(code)
@@ -76,7 +79,7 @@ def _texts(found: Entry, language: str) -> dict[str, str]:
 class TaskSets(PublicView):
     """Versions that take submissions, with the policy in force."""
 
-    @extend_schema(responses=OBJECT)
+    @extend_schema(operation_id="task_set_list", responses=problems({200: TaskSetsOut}))
     def get(self, request: Request) -> Response:
         return Response({"task_sets": [_task_set(row) for row in queries.open_task_sets()]})
 
@@ -94,9 +97,12 @@ def _task_set(row: TaskSetVersion) -> dict[str, Any]:
     }
 
 
+LABEL = r"^[0-9A-Za-z._-]{1,32}$"
+
+
 class QuotaIn(StrictSerializer):
     harness = serializers.UUIDField(required=False)
-    task_set = serializers.RegexField(r"^[0-9A-Za-z._-]{1,32}\Z", required=False)
+    task_set = serializers.RegexField(LABEL.replace("$", r"\Z"), required=False)
 
 
 @delivers("quota")
@@ -106,7 +112,9 @@ class Quota(MemberView):
     permissions: ClassVar = {"GET": Permission.QUOTA_READ}
 
     @extend_schema(
-        parameters=[OpenApiParameter("harness", str), OpenApiParameter("task_set", str)], responses=OBJECT
+        operation_id="quota",
+        parameters=[OpenApiParameter("harness", UUID), OpenApiParameter("task_set", str, pattern=LABEL)],
+        responses=problems({200: QuotaOut}),
     )
     def get(self, request: Request) -> Response:
         query = QuotaIn(data=request.query_params.dict())

@@ -33,7 +33,7 @@ class Harnesses(MemberView):
 
     permissions: ClassVar = {"GET": Permission.HARNESS_READ, "POST": Permission.HARNESS_WRITE}
 
-    @extend_schema(parameters=PAGED, responses=problems({200: HarnessesOut}))
+    @extend_schema(operation_id="harness_list", parameters=PAGED, responses=problems({200: HarnessesOut}))
     def get(self, request: Request) -> Response:
         bound = self.caller.harness_id
         rows = [
@@ -42,7 +42,12 @@ class Harnesses(MemberView):
         page = paging.after(rows, paging.asked(request), lambda row: row.id)
         return paging.answer(request, "harnesses", HarnessOut(page.rows, many=True).data, page)
 
-    @extend_schema(request=HarnessIn, parameters=CREATES, responses=problems({201: HarnessOut}))
+    @extend_schema(
+        operation_id="harness_create",
+        request=HarnessIn,
+        parameters=CREATES,
+        responses=problems({201: HarnessOut}),
+    )
     def post(self, request: Request) -> Response:
         self.caller.require_harness(None)
         body = self.read(HarnessIn)
@@ -58,7 +63,7 @@ class Harnesses(MemberView):
 class HarnessDetail(MemberView):
     permissions: ClassVar = {"GET": Permission.HARNESS_READ}
 
-    @extend_schema(responses=problems({200: HarnessOut}))
+    @extend_schema(operation_id="harness", responses=problems({200: HarnessOut}))
     def get(self, request: Request, harness_id: UUID) -> Response:
         return Response(HarnessOut(self.harness(harness_id)).data)
 
@@ -73,13 +78,18 @@ class HarnessVersions(HarnessDetail):
 
     permissions: ClassVar = {"GET": Permission.HARNESS_READ, "POST": Permission.HARNESS_WRITE}
 
-    @extend_schema(parameters=PAGED, responses=problems({200: VersionsOut}))
+    @extend_schema(operation_id="version_list", parameters=PAGED, responses=problems({200: VersionsOut}))
     def get(self, request: Request, harness_id: UUID) -> Response:
         rows = queries.harness_versions(self.harness(harness_id))
         page = paging.after(rows, paging.asked(request), lambda row: row.id)
         return paging.answer(request, "versions", VersionOut(page.rows, many=True).data, page)
 
-    @extend_schema(request=VersionIn, parameters=CREATES, responses=problems({201: VersionDetailOut}))
+    @extend_schema(
+        operation_id="version_create",
+        request=VersionIn,
+        parameters=CREATES,
+        responses=problems({201: VersionDetailOut}),
+    )
     def post(self, request: Request, harness_id: UUID) -> Response:
         harness = self.harness(harness_id)
         body = self.read(VersionIn)
@@ -97,7 +107,7 @@ class HarnessVersions(HarnessDetail):
 class VersionDetail(MemberView):
     permissions: ClassVar = {"GET": Permission.HARNESS_READ}
 
-    @extend_schema(responses=problems({200: VersionDetailOut}))
+    @extend_schema(operation_id="version", responses=problems({200: VersionDetailOut}))
     def get(self, request: Request, version_id: UUID) -> Response:
         found = queries.version_of(self.caller.organisation, version_id)
         self.caller.require_harness(found.harness_id)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from submissions import queries
+from submissions.api.shapes import WindowOut
 from submissions.models import Harness, Submission
 
 MAXIMUM_PARTS = 10_000
@@ -85,11 +87,11 @@ class UploadOut(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     harness_version = serializers.UUIDField(source="harness_version_id")
     state = serializers.CharField()
-    failure = serializers.CharField()
+    failure = serializers.CharField(allow_null=True)
     sha256 = serializers.CharField()
     size = serializers.IntegerField()
     expires_at = serializers.DateTimeField()
-    completed_at = serializers.DateTimeField()
+    completed_at = serializers.DateTimeField(allow_null=True)
 
 
 class PartOut(serializers.Serializer[Any]):
@@ -116,10 +118,10 @@ class ChargeOut(serializers.Serializer[Any]):
     words = serializers.CharField()
     reason = serializers.CharField()
     reserved_at = serializers.DateTimeField()
-    consumed_at = serializers.DateTimeField()
-    refunded_at = serializers.DateTimeField()
-    cooldown_until = serializers.DateTimeField()
-    cooldown_ended_at = serializers.DateTimeField()
+    consumed_at = serializers.DateTimeField(allow_null=True)
+    refunded_at = serializers.DateTimeField(allow_null=True)
+    cooldown_until = serializers.DateTimeField(allow_null=True)
+    cooldown_ended_at = serializers.DateTimeField(allow_null=True)
     if_cancelled = serializers.CharField()
 
 
@@ -130,7 +132,7 @@ class OutcomeOut(serializers.Serializer[Any]):
     fault = serializers.CharField()
     remedy = serializers.CharField()
     facts = serializers.JSONField()
-    moves_by = serializers.DateTimeField()
+    moves_by = serializers.DateTimeField(allow_null=True)
 
 
 class SubmissionOut(serializers.Serializer[Any]):
@@ -145,7 +147,7 @@ class SubmissionOut(serializers.Serializer[Any]):
     state = serializers.CharField()
     state_since = serializers.DateTimeField()
     admitted_at = serializers.DateTimeField()
-    ended_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
     progress = serializers.SerializerMethodField()
 
     def get_url(self, submission: Submission) -> str:
@@ -170,13 +172,16 @@ class SubmissionDetailOut(SubmissionOut):
     charge = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
 
+    @extend_schema_field(OutcomeOut(allow_null=True))
     def get_outcome(self, submission: Submission) -> dict[str, Any] | None:
         found = queries.outcome(submission)
         return dict(OutcomeOut(found).data) if found else None
 
+    @extend_schema_field(MomentOut(many=True))
     def get_timeline(self, submission: Submission) -> list[dict[str, Any]]:
         return list(MomentOut(queries.timeline(submission), many=True).data)
 
+    @extend_schema_field(ChargeOut)
     def get_charge(self, submission: Submission) -> dict[str, Any]:
         return dict(ChargeOut(queries.charge(submission)).data)
 
@@ -207,7 +212,7 @@ class PreflightRunOut(serializers.Serializer[Any]):
     title_en = serializers.CharField()
     run_index = serializers.IntegerField()
     ending = serializers.CharField()
-    exit_code = serializers.IntegerField()
+    exit_code = serializers.IntegerField(allow_null=True)
     has_output = serializers.BooleanField()
     score = serializers.DecimalField(max_digits=9, decimal_places=8)
     success = serializers.BooleanField()
@@ -238,7 +243,7 @@ class ReceiptOut(serializers.Serializer[Any]):
     package_digest = serializers.CharField()
     card_digest = serializers.CharField()
     admitted_at = serializers.DateTimeField()
-    quota = serializers.JSONField()
+    quota = WindowOut(allow_null=True)
 
 
 class TransparencyReceiptOut(serializers.Serializer[Any]):
@@ -251,14 +256,3 @@ class TransparencyReceiptOut(serializers.Serializer[Any]):
     )
     admission = serializers.CharField()
     release = serializers.CharField(required=False, help_text="Once the result is released.")
-
-
-class ProblemOut(serializers.Serializer[Any]):
-    """RFC 9457 problem details."""
-
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField()
-    code = serializers.CharField()
-    remedy = serializers.CharField()

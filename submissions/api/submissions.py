@@ -54,6 +54,7 @@ class Submissions(MemberView):
     permissions: ClassVar = {"GET": Permission.SUBMISSION_LIST, "POST": Permission.SUBMISSION_SUBMIT}
 
     @extend_schema(
+        operation_id="submission_list",
         parameters=FILTERS,
         responses=problems({200: SubmissionsOut}),
     )
@@ -78,7 +79,10 @@ class Submissions(MemberView):
         return answer
 
     @extend_schema(
-        request=SubmissionIn, parameters=CREATES, responses=problems({202: ReceiptOut, 200: ReceiptOut})
+        operation_id="submission_create",
+        request=SubmissionIn,
+        parameters=CREATES,
+        responses=problems({202: ReceiptOut, 200: ReceiptOut}),
     )
     def post(self, request: Request) -> Response:
         body = self.read(SubmissionIn)
@@ -115,7 +119,7 @@ class _One(MemberView):
 class SubmissionDetail(_One):
     permissions: ClassVar = {"GET": Permission.SUBMISSION_READ}
 
-    @extend_schema(responses=problems({200: SubmissionDetailOut}))
+    @extend_schema(operation_id="submission", responses=problems({200: SubmissionDetailOut}))
     def get(self, request: Request, submission_id: UUID) -> Response:
         return self.shown(submission_id)
 
@@ -124,7 +128,9 @@ class SubmissionDetail(_One):
 class SubmissionCancel(_One):
     permissions: ClassVar = {"POST": Permission.SUBMISSION_CANCEL}
 
-    @extend_schema(request=None, responses=problems({200: SubmissionDetailOut}))
+    @extend_schema(
+        operation_id="submission_cancel", request=None, responses=problems({200: SubmissionDetailOut})
+    )
     def post(self, request: Request, submission_id: UUID) -> Response:
         services.cancel(self.submission(submission_id).id, by=self.caller.actor)
         return self.shown(submission_id)
@@ -134,7 +140,9 @@ class SubmissionCancel(_One):
 class SubmissionChoice(_One):
     permissions: ClassVar = {"POST": Permission.SUBMISSION_CHOICE}
 
-    @extend_schema(request=ChoiceIn, responses=problems({200: SubmissionDetailOut}))
+    @extend_schema(
+        operation_id="submission_choose", request=ChoiceIn, responses=problems({200: SubmissionDetailOut})
+    )
     def post(self, request: Request, submission_id: UUID) -> Response:
         submission = self.submission(submission_id)
         services.choose(submission.id, self.read(ChoiceIn)["choice"], by=self.caller.actor)
@@ -147,7 +155,7 @@ class SubmissionReceipt(_One):
 
     permissions: ClassVar = {"GET": Permission.RECEIPT_READ}
 
-    @extend_schema(responses=problems({200: TransparencyReceiptOut}))
+    @extend_schema(operation_id="receipt", responses=problems({200: TransparencyReceiptOut}))
     def get(self, request: Request, submission_id: UUID) -> HttpResponse:
         receipt = receipt_of(self.submission(submission_id))
         hand_out_receipt(request, receipt, by=self.caller.actor)
@@ -158,7 +166,7 @@ class SubmissionReceipt(_One):
 class SubmissionPreflight(_One):
     permissions: ClassVar = {"GET": Permission.PREFLIGHT_READ}
 
-    @extend_schema(responses=problems({200: PreflightOut}))
+    @extend_schema(operation_id="preflight", responses=problems({200: PreflightOut}))
     def get(self, request: Request, submission_id: UUID) -> Response:
         body = PreflightOut(queries.preflight_report(self.submission(submission_id))).data
         hand_out(request, "preflight", submission_id, body, by=self.caller.actor)

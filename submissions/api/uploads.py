@@ -25,7 +25,12 @@ def _with_parts(body: dict[str, Any], upload: Upload) -> dict[str, Any]:
 class Uploads(MemberView):
     permissions: ClassVar = {"POST": Permission.UPLOAD_WRITE}
 
-    @extend_schema(request=UploadIn, parameters=CREATES, responses=problems({201: UploadOpenOut}))
+    @extend_schema(
+        operation_id="upload_create",
+        request=UploadIn,
+        parameters=CREATES,
+        responses=problems({201: UploadOpenOut}),
+    )
     def post(self, request: Request) -> Response:
         body = self.read(UploadIn)
         organisation, actor = self.caller.organisation, self.caller.actor
@@ -45,14 +50,14 @@ class Uploads(MemberView):
 class UploadDetail(MemberView):
     permissions: ClassVar = {"GET": Permission.UPLOAD_READ, "DELETE": Permission.UPLOAD_WRITE}
 
-    @extend_schema(responses=problems({200: UploadOpenOut}))
+    @extend_schema(operation_id="upload", responses=problems({200: UploadOpenOut}))
     def get(self, request: Request, upload_id: UUID) -> Response:
         upload = self.upload(upload_id)
         found = Response(_with_parts(dict(UploadOut(upload).data), upload))
         found["Cache-Control"] = "no-store"  # its addresses are signed anew each time, and open a door
         return found
 
-    @extend_schema(responses=problems({200: UploadOut}))
+    @extend_schema(operation_id="upload_abort", responses=problems({200: UploadOut}))
     def delete(self, request: Request, upload_id: UUID) -> Response:
         upload = services.abort_upload(self.upload(upload_id).id, by=self.caller.actor)
         return Response(UploadOut(upload).data)
@@ -69,7 +74,7 @@ class UploadComplete(UploadDetail):
     http_method_names = ["post"]  # noqa: RUF012 - the framework's own spelling
     permissions: ClassVar = {"POST": Permission.UPLOAD_WRITE}
 
-    @extend_schema(request=CompleteIn, responses=problems({200: UploadOut}))
+    @extend_schema(operation_id="upload_complete", request=CompleteIn, responses=problems({200: UploadOut}))
     def post(self, request: Request, upload_id: UUID) -> Response:
         upload = self.upload(upload_id)
         parts = [(part["number"], part["etag"]) for part in self.read(CompleteIn)["parts"]]

@@ -49,7 +49,8 @@ class Facts:
     standing: Standing
     task_set: str
     entitled: bool
-    upload: UploadFacts
+    upload: UploadFacts | None
+    """None where somebody asks before there is one."""
     card_current: bool
     version: str
     bound_to_other_package: bool
@@ -87,7 +88,7 @@ def may_ask(facts: Facts) -> Refusal | None:
         return Refusal(Code.NOT_ENTITLED, {"task_set": facts.task_set}, next_allowed_reason=_NEVER)
     if not facts.card_current:
         return Refusal(Code.CARD_INCOMPLETE)
-    return _usable(facts.upload)
+    return _usable(facts.upload) if facts.upload else None
 
 
 def _usable(upload: UploadFacts) -> Refusal | None:

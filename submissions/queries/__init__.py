@@ -2,7 +2,7 @@
 organisation sees what is the organisation's; everybody else gets NotVisible, the same as for what does not exist."""
 
 from submissions.policies import QuotaWindow
-from submissions.queries.admission import Order, may_submit, order_facts
+from submissions.queries.admission import Forecast, Intent, Order, forecast, may_submit, order_facts
 from submissions.queries.ledger import (
     QuotaCard,
     TaskSetTerms,
@@ -41,6 +41,8 @@ from submissions.queries.submissions import (
 
 __all__ = [
     "Charge",
+    "Forecast",
+    "Intent",
     "Moment",
     "NotVisible",
     "Order",
@@ -53,6 +55,7 @@ __all__ = [
     "TaskSetTerms",
     "charge",
     "due_submissions",
+    "forecast",
     "harness_of",
     "harness_versions",
     "harnesses_of",

@@ -44,6 +44,7 @@ FREE = [
     "api-harnesses",
     "api-uploads",
     "api-submissions",
+    "api-submission-check",
     "api-quota",
     "api-organisation",
     "api-task-sets",

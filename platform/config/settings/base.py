@@ -215,7 +215,15 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Lingee Bench API",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    "ENUM_NAME_OVERRIDES": {
+        "RuleEnum": "submissions.api.shapes.RULES",
+        "ProfileEnum": "submissions.api.shapes.PROFILES",
+    },
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "submissions.api.openapi.complete",
+    ],
     "REDOC_DIST": "SIDECAR",
     "SWAGGER_UI_DIST": "SIDECAR",
 }

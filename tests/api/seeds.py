@@ -1,0 +1,150 @@
+"""What is there when the API is fuzzed: three callers, ids that mean something, and one good request an operation."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts import services as accounts
+from accounts.models import Membership
+from benchmark.models import TaskSetVersion
+from submissions import services
+from submissions.models import HarnessVersion, Submission
+from submissions.problems import Code
+from tests.pages import site
+from tests.submissions import world
+from tests.submissions.bundles import bundle, card, sha256
+from tests.submissions.test_submit import send
+
+AWAITING = (*site.TO_RUNNING, ("awaiting_choice", Code.DEADLINE_GRADING))
+Good = dict[str, Any]
+
+
+@dataclass
+class Seeds:
+    """Ids by the name of the parameter or field that takes them, and the callers' secrets."""
+
+    vendor: world.Vendor
+    task_set: TaskSetVersion
+    secrets: list[str]
+    ids: dict[str, list[str]] = field(default_factory=dict)
+
+    def credential(self, dice: random.Random) -> str:
+        """Mostly one of the three callers; now and then none, a wrong one, or a stranger's."""
+        draw = dice.random()
+        if draw < 0.08:
+            return ""
+        if draw < 0.16:
+            return f"lgb_{dice.getrandbits(200):064x}"
+        return dice.choice(self.secrets)
+
+    def fill(self, place: Any, dice: random.Random, often: float = 0.8) -> None:
+        """Put ids that exist where a dictionary has ids."""
+        if not isinstance(place, dict):
+            return
+        for name in place:
+            if name in self.ids and dice.random() < often:
+                place[name] = dice.choice(self.ids[name])
+
+
+def seeded() -> Seeds:
+    """A vendor with harnesses, versions, uploads and submissions in several states, and another one with some."""
+    task_set = site.task_set(line=900, lineage=900, account=900, in_flight=900, preflight=900)
+    vendor, other = world.vendor(), world.vendor()
+    mate = world.colleague(vendor)
+    viewer = world.person("viewer")
+    accounts.add_member(vendor.organisation, viewer, Membership.Role.VIEWER, by=world.BY)
+    _, reading = accounts.issue_token(viewer, vendor.organisation, name="r", scopes=["read"], by=world.BY)
+    harness = vendor.harness()
+    versions = [vendor.version(harness) for _ in range(3)]
+    uploads = [vendor.upload(version) for version in versions]
+    uploads += [services.open_upload(versions[0], sha256="0" * 64, size=9, by=vendor.actor)]
+    made = [
+        site.moved(vendor.submit(task_set, harness), *states) for states in ((), site.TO_RUNNING, AWAITING)
+    ]
+    made += [complete(vendor, task_set), other.submit(task_set, other.harness())]
+    found = Seeds(vendor, task_set, [vendor.api.secret, mate.api.secret, reading])
+    found.ids = {
+        "harness_id": [str(harness.id), str(made[-1].harness_version.harness_id)],
+        "harness": [str(harness.id)],
+        "version_id": [str(row.id) for row in versions],
+        "harness_version": [str(row.id) for row in versions],
+        "upload_id": [str(row.id) for row in uploads],
+        "upload": [str(row.id) for row in uploads],
+        "submission_id": [str(row.id) for row in made],
+        "task_set": [task_set.label],
+        "code": ["cooldown", "not_found"],
+    }
+    return found
+
+
+def complete(vendor: world.Vendor, task_set: TaskSetVersion) -> Submission:
+    """With a preflight report and a released result."""
+    found = site.moved(vendor.submit(task_set, vendor.harness(f"h{uuid.uuid4().hex[:8]}")), *site.TO_COMPLETE)
+    site.preflight_result(found)
+    site.release(found)
+    return found
+
+
+def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
+    """By operation: what `Case` takes for a request that succeeds, arranged anew for each call.
+
+    A GET that takes nothing needs no entry; every other operation of the description needs one here.
+    """
+    vendor, task_set = seeds.vendor, seeds.task_set
+    by_name = {name: {name: ids[0]} for name, ids in seeds.ids.items()}
+
+    def new_version() -> HarnessVersion:
+        return vendor.version(vendor.harness(f"n{uuid.uuid4().hex[:8]}"))
+
+    def moved(*states: tuple[str, Code]) -> Good:
+        row = site.moved(vendor.submit(task_set, vendor.harness(f"m{uuid.uuid4().hex[:8]}")), *states)
+        return {"path_parameters": {"submission_id": str(row.id)}}
+
+    def ready(name: str = "submission_id") -> Good:
+        return {"path_parameters": {name: str(complete(vendor, task_set).id)}}
+
+    def opened(data: bytes, version: HarnessVersion) -> dict[str, Any]:
+        body = {"harness_version": str(version.id), "sha256": sha256(data), "size": len(data)}
+        return vendor.api.post("uploads", body).body
+
+    def sent() -> Good:
+        version = new_version()
+        data = bundle(version.harness.name, version.version)
+        upload = opened(data, version)
+        parts = send(upload["parts"], data)
+        return {"path_parameters": {"upload_id": upload["id"]}, "body": {"parts": parts}}
+
+    def order() -> dict[str, Any]:
+        version = new_version()
+        return world.body_of(vendor.order(task_set, version.harness, version))
+
+    return {
+        "harness_create": lambda: {"body": {"name": f"c{uuid.uuid4().hex[:8]}"}},
+        "harness": lambda: {"path_parameters": by_name["harness_id"]},
+        "version_list": lambda: {"path_parameters": by_name["harness_id"]},
+        "version_create": lambda: {
+            "path_parameters": by_name["harness_id"],
+            "body": {"version": f"9.{uuid.uuid4().hex[:6]}", "card": card()},
+        },
+        "version": lambda: {"path_parameters": by_name["version_id"]},
+        "upload_create": lambda: {
+            "body": {"harness_version": str(new_version().id), "sha256": "1" * 64, "size": 9}
+        },
+        "upload": lambda: {"path_parameters": {"upload_id": opened(b"x" * 9, new_version())["id"]}},
+        "upload_abort": lambda: {"path_parameters": {"upload_id": opened(b"x" * 9, new_version())["id"]}},
+        "upload_complete": sent,
+        "submission_create": lambda: {"body": order()},
+        "submission_check": lambda: {"body": order()},
+        "submission": moved,
+        "submission_cancel": moved,
+        "submission_choose": lambda: {**moved(*AWAITING), "body": {"choice": "keep"}},
+        "preflight": ready,
+        "result": ready,
+        "receipt": ready,
+        "problem": lambda: {"path_parameters": by_name["code"]},
+        "schema": lambda: {"path_parameters": {"name": "harness-card", "number": 1}},
+    }
