@@ -10,7 +10,10 @@ from audit.events import Event
 
 
 class ReleasePolicySet(Event):
+    """`people`, by pseudonym, are who proposed and who approved an official policy."""
+
     kind: ClassVar[str] = "release_policy.set"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "release_policy"
     sentence = _("{actor} set the release policy {subject} of {task_set}: {rule}, grid of {grid_points}.")
     task_set: str
@@ -19,6 +22,7 @@ class ReleasePolicySet(Event):
     grid_points: int
     rho: str
     tick_seconds: int
+    people: list[str] | None = None
 
 
 class ResultReleased(Event):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from django.db import transaction
 
+from accounts.models import User
 from audit import log
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
@@ -31,10 +33,12 @@ def set_release_policy(
     by: Actor,
     tick_seconds: int = OFFICIAL_TICK_SECONDS,
     rho: Decimal = DEFAULT_RHO,
+    people: Sequence[User] = (),
 ) -> ReleasePolicy:
     """A new policy row for a frozen version, with the half widths tabulated for every shown value.
 
-    Raises ValueError for a draft: its families may still change.
+    `people` proposed and approved it, as `submissions.services.policy_people` finds. Raises ValueError for a draft:
+    its families may still change.
     """
     if not task_set.is_frozen:
         raise ValueError(f"task-set version {task_set.label} is not frozen")
@@ -59,6 +63,7 @@ def set_release_policy(
                 grid_points=policy.grid_points,
                 rho=str(rho),
                 tick_seconds=tick_seconds,
+                people=[str(person.pseudonym) for person in people] or None,
             ),
             by=by,
         )

@@ -73,12 +73,16 @@ class UploadRemoved(Event):
 
 
 class QuotaPolicySet(Event):
+    """`people`, by pseudonym, are who proposed and who approved an official policy."""
+
     kind: ClassVar[str] = "quota.policy_set"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "task_set"
     sentence = _("{actor} set quota rules of the task set {subject} ({profile}), in force from {valid_from}.")
     profile: str
     rules: dict[str, int]
     valid_from: str
+    people: list[str] | None = None
 
 
 class TaskSetClosed(Event):

@@ -11,6 +11,7 @@ from submissions.services.policy import (
     close_task_set,
     lift_stop,
     open_task_set,
+    policy_people,
     set_policy,
     stop_admission,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "open_task_set",
     "open_upload",
     "pause",
+    "policy_people",
     "receive_stream",
     "refund",
     "register_harness",

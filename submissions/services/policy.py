@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
 
-from accounts.models import Lineage
+from accounts.duties.policies import may_decide
+from accounts.duties.queries import standing_of
+from accounts.duties.refusals import DutyRefused, Reason
+from accounts.duties.table import Decision
+from accounts.models import Lineage, User
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -34,8 +38,23 @@ DEMO: Mapping[str, int] = {**OFFICIAL, "cooldown_seconds": 0, "runs_per_task": 1
 PROFILES: Mapping[str, Mapping[str, int]] = {"official": OFFICIAL, "demo": DEMO}
 
 
+def policy_people(people: Sequence[User]) -> tuple[User, User]:
+    """Who proposes and who approves a change of policy, in this order. Raises DutyRefused unless these two may."""
+    if len(people) != 2:
+        raise DutyRefused(Reason.NOT_ENTITLED)
+    first, second = people
+    if reason := may_decide(Decision.POLICY_CHANGE, standing_of(first), standing_of(second)):
+        raise DutyRefused(reason)
+    return first, second
+
+
 def open_task_set(
-    version: TaskSetVersion, *, profile: str, by: Actor, numbers: Mapping[str, int] | None = None
+    version: TaskSetVersion,
+    *,
+    profile: str,
+    by: Actor,
+    numbers: Mapping[str, int] | None = None,
+    people: Sequence[User] = (),
 ) -> None:
     """Let a frozen version take submissions from now on, under `profile`'s numbers with `numbers` in place of some.
 
@@ -46,7 +65,8 @@ def open_task_set(
     with transaction.atomic():
         TaskSetVersion.objects.select_for_update().get(pk=version.pk)
         if not QuotaPolicy.objects.filter(task_set=version).exists():
-            set_policy(version, profile=profile, numbers={**PROFILES[profile], **(numbers or {})}, by=by)
+            chosen = {**PROFILES[profile], **(numbers or {})}
+            set_policy(version, profile=profile, numbers=chosen, by=by, people=people)
         benchmark.open_version(version, by=by)
 
 
@@ -68,6 +88,7 @@ def set_policy(
     numbers: Mapping[str, int],
     by: Actor,
     valid_from: datetime | None = None,
+    people: Sequence[User] = (),
 ) -> None:
     """New rows for the rules in `numbers`, in force from `valid_from` (now) on; earlier rows stay as history."""
     unknown = set(numbers) - set(QuotaPolicy.Rule.values)
@@ -80,7 +101,11 @@ def set_policy(
             for rule, value in sorted(numbers.items())
         )
         event = events.QuotaPolicySet(
-            subject=version.id, profile=profile, rules=dict(numbers), valid_from=timestamp(start)
+            subject=version.id,
+            profile=profile,
+            rules=dict(numbers),
+            valid_from=timestamp(start),
+            people=[str(person.pseudonym) for person in people] or None,
         )
         log.append(event, by=by)
 

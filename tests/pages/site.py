@@ -33,6 +33,16 @@ ENTERPRISE = (44, 6)
 
 def task_set(label: str = "2026.9", *, profile: str = "demo", **numbers: int) -> TaskSetVersion:
     """A frozen, open version whose public tasks have statements."""
+    version = frozen_set(label)
+    version.opened_at = clock.now()
+    saved(version)
+    services.open_task_set(version, profile=profile, numbers=numbers, by=BY)
+    set_release_policy(version, profile=profile, tick_seconds=5, by=BY)
+    return version
+
+
+def frozen_set(label: str = "2026.9") -> TaskSetVersion:
+    """A frozen version that nobody can submit to yet."""
     version = draft_version(label, {domain.value: (2, 3) for domain in Domain})
     for task in TaskRevision.objects.filter(version=version, group="public"):
         PublicTask.objects.create(
@@ -48,10 +58,8 @@ def task_set(label: str = "2026.9", *, profile: str = "demo", **numbers: int) ->
             instruction=STATEMENT,
         )
     version.digest, version.composition = content_digest(version), composition(version)
-    version.state, version.opened_at = TaskSetVersion.State.FROZEN, clock.now()
+    version.state = TaskSetVersion.State.FROZEN
     saved(version)
-    services.open_task_set(version, profile=profile, numbers=numbers, by=BY)
-    set_release_policy(version, profile=profile, tick_seconds=5, by=BY)
     return version
 
 

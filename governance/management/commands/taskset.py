@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.models import User
 from audit.events import Actor
 from benchmark import queries, services
 from benchmark.models import TaskRevision, TaskSetVersion
@@ -19,7 +20,7 @@ from benchmark.taskdir import TaskDirError
 from config import store
 from evaluation.grader.admission import admit_many
 from governance.services import OFFICIAL_TICK_SECONDS, set_release_policy
-from submissions.services import open_task_set
+from submissions.services import open_task_set, policy_people
 
 DEMO_TICK_SECONDS = 5
 BY = Actor(kind="system", id="taskset", channel="command")
@@ -53,11 +54,18 @@ class Command(BaseCommand):
         open_ = actions.add_parser("open", help="let vendors submit on a frozen version")
         open_.add_argument("label")
         open_.add_argument("--profile", choices=["official", "demo"], default="official")
+        open_.add_argument(
+            "--by",
+            action="append",
+            default=[],
+            metavar="EMAIL",
+            help="twice: who proposes the official policy, then who approves it",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             getattr(self, f"do_{options['action']}")(options)
-        except (TaskSetRefused, TaskDirError, ValueError) as error:
+        except (TaskSetRefused, TaskDirError, ValueError) as error:  # DutyRefused is a ValueError
             raise CommandError(str(error)) from error
 
     def do_generate(self, options: dict[str, Any]) -> None:
@@ -105,8 +113,10 @@ class Command(BaseCommand):
     def do_open(self, options: dict[str, Any]) -> None:
         version, profile = self._version(options["label"]), options["profile"]
         tick = DEMO_TICK_SECONDS if profile == "demo" else OFFICIAL_TICK_SECONDS
-        set_release_policy(version, profile=profile, tick_seconds=tick, by=BY)
-        open_task_set(version, profile=profile, by=BY)
+        # The demo's policy says on every page that it is one; the official one is two people's word.
+        people = () if profile == "demo" else policy_people([self._person(email) for email in options["by"]])
+        set_release_policy(version, profile=profile, tick_seconds=tick, by=BY, people=people)
+        open_task_set(version, profile=profile, by=BY, people=people)
         services.open_version(version, by=BY)
         self.stdout.write(f"{version.label} is open under the {profile} policy")
 
@@ -123,6 +133,12 @@ class Command(BaseCommand):
         if version is None:
             raise CommandError(f"there is no task-set version {label}")
         return version
+
+    def _person(self, email: str) -> User:
+        person = User.objects.filter(email__iexact=email).first()
+        if person is None:
+            raise CommandError(f"nobody signs in as {email}")
+        return person
 
     def _progress(self, what: str) -> Any:
         if not sys.stderr.isatty():

@@ -85,3 +85,15 @@ def _opened(found: _TaskSet, event: Seen, since: int) -> str | None:
 def _closed(found: _TaskSet, event: Seen, since: int) -> str | None:
     again, found.closed = found.closed, True
     return f"the task set {event.subject} is closed a second time" if again else None
+
+
+class Policies(Rule):
+    """Where a policy names people, they are two: who proposed it and who approved it."""
+
+    kinds: ClassVar[frozenset[str]] = frozenset({"quota.policy_set", "release_policy.set"})
+
+    def see(self, event: Seen) -> str | None:
+        people = event.data.get("people")
+        if people is None or len(set(people)) == len(people) == 2:
+            return None
+        return f"{event.kind} names {len(set(people))} person behind the policy of {event.subject}, not two"
