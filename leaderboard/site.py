@@ -169,6 +169,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("leaderboard:home", _("Home")),
             ("submissions:harnesses", _("Harnesses")),
             ("submissions:submissions", _("Submissions")),
+            ("submissions:upstreams", _("Model upstreams")),
             ("submissions:tokens", _("Tokens")),
             ("accounts:organisation", _("Organisation and account")),
         ]

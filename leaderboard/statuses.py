@@ -57,6 +57,12 @@ TOKEN: dict[str, Look] = {
     "revoked": Look("calm", "stop", _("revoked")),
 }
 
+UPSTREAM: dict[str, Look] = {
+    "active": Look("good", "check", _("active")),
+    "no_credential": Look("warn", "question", _("without credential")),
+    "retired": Look("calm", "stop", _("retired")),
+}
+
 RUN_ENDING: dict[str, Look] = {
     "finished": Look("good", "check", _("finished")),
     "crashed": Look("bad", "cross", _("crashed")),
@@ -114,6 +120,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "organisation": ORGANISATION,
     "registration": REGISTRATION,
     "token": TOKEN,
+    "upstream": UPSTREAM,
     "ending": RUN_ENDING,
     "check": CHECK,
     "run": EVALUATION_RUN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from submissions.api import check, organisation, published, registry, submissions, uploads
+from submissions.api import check, organisation, published, registry, submissions, uploads, upstreams
 from submissions.api.base import Anyone
 
 SUBMISSION = "submissions/<uuid:submission_id>"
@@ -26,6 +26,14 @@ urlpatterns: list[URLPattern] = [
     path(f"{SUBMISSION}/preflight", submissions.SubmissionPreflight.as_view(), name="api-preflight"),
     path(f"{SUBMISSION}/receipt", submissions.SubmissionReceipt.as_view(), name="api-receipt"),
     path("organisation", organisation.OrganisationStatus.as_view(), name="api-organisation"),
+    path("upstreams", upstreams.Upstreams.as_view(), name="api-upstreams"),
+    path("upstreams/<uuid:upstream_id>", upstreams.UpstreamDetail.as_view(), name="api-upstream"),
+    path(
+        "upstreams/<uuid:upstream_id>/credential",
+        upstreams.UpstreamCredentialDetail.as_view(),
+        name="api-upstream-credential",
+    ),
+    path("upstreams/<uuid:upstream_id>/test", upstreams.UpstreamTest.as_view(), name="api-upstream-test"),
     path("quota", published.Quota.as_view(), name="api-quota"),
     path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
     path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),

@@ -11,6 +11,7 @@ QUEUES = {
     "submissions.tasks.advance": "governance",
     "submissions.tasks.advance_run": "governance",
     "submissions.tasks.sweep": "governance",
+    "evaluation.tasks.try_upstream": "governance",
 }
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from submissions.views import registry, submission, submitting, tokens
+from submissions.views import registry, submission, submitting, tokens, upstreams
 
 app_name = "submissions"
 urlpatterns = [
@@ -26,6 +26,13 @@ urlpatterns = [
         submission.preflight_run,
         name="preflight_run",
     ),
+    path("v/upstreams/", upstreams.upstream_list, name="upstreams"),
+    path("v/upstreams/new/", upstreams.new_upstream, name="new_upstream"),
+    path("v/upstreams/<uuid:upstream>/", upstreams.upstream, name="upstream"),
+    path("v/upstreams/<uuid:upstream>/change/", upstreams.change_upstream, name="change_upstream"),
+    path("v/upstreams/<uuid:upstream>/credential/", upstreams.set_credential, name="upstream_credential"),
+    path("v/upstreams/<uuid:upstream>/test/", upstreams.try_out, name="try_upstream"),
+    path("v/upstreams/<uuid:upstream>/retire/", upstreams.retire_upstream, name="retire_upstream"),
     path("v/tokens/", tokens.token_list, name="tokens"),
     path("v/tokens/new/", tokens.new_token, name="new_token"),
     path("v/tokens/<uuid:token>/revoke/", tokens.revoke_token, name="revoke_token"),

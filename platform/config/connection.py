@@ -14,7 +14,7 @@ from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from embedded.environment import AUDITOR_HOLDERS, KEY_HOLDERS
+from embedded.environment import AUDITOR_HOLDERS, BOX_HOLDERS, KEY_HOLDERS, UPSTREAM_BOX, box_of
 from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
 
 TEST_ROLE = "test"
@@ -87,6 +87,14 @@ def vault_key(name: str, connection: Connection) -> bytes | None:
     return base64.b64decode(secret(name, connection), validate=True)
 
 
+def upstream_box(connection: Connection) -> bytes | None:
+    """The public key to which upstreams' credentials are sealed, or None in a process that takes none in."""
+    if connection.role not in BOX_HOLDERS:
+        return None
+    found = os.environ.get(UPSTREAM_BOX) or box_of(secret("VAULT_KEY_UPSTREAM", connection))
+    return base64.b64decode(found, validate=True)
+
+
 def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
     """Django's DATABASES entry for a libpq URL; `max_age` in seconds, None keeps connections open."""
     parts = (
@@ -143,8 +151,10 @@ def celery_broker(redis_url: str) -> str:
 
 __all__ = [
     "AUDITOR_HOLDERS",
+    "BOX_HOLDERS",
     "KEY_HOLDERS",
     "ROLES",
+    "UPSTREAM_BOX",
     "Connection",
     "Store",
     "auditor_database",
@@ -152,5 +162,6 @@ __all__ = [
     "current",
     "django_database",
     "secret",
+    "upstream_box",
     "vault_key",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,11 @@ KEY_HOLDERS = {
     "VAULT_KEY_WORKER": frozenset({"execute", "sealed", "test"}),
     "VAULT_KEY_SEALED": frozenset({"sealed", "test"}),
     "VAULT_KEY_PEOPLE": frozenset({"web", "console", "test"}),
+    "VAULT_KEY_UPSTREAM": frozenset({"sealed", "test"}),
 }
+#: The public half of VAULT_KEY_UPSTREAM: whoever takes credentials in seals them to it and cannot open them.
+UPSTREAM_BOX = "VAULT_BOX_UPSTREAM"
+BOX_HOLDERS = frozenset({"web", "console", "test"})
 #: Which processes also get the database as an auditor sees it: pages for auditors, exports, checks of the log. Where
 #: vendors are served no body of an event can be read.
 AUDITOR_HOLDERS = frozenset({"console", "sealed", "auditor", "test"})
@@ -28,10 +33,12 @@ def role_environment(connection: Mapping[str, Any], role: str, folder: Path) -> 
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in _SECRETS and not name.startswith(_DATABASES)
+        if name not in (*_SECRETS, UPSTREAM_BOX) and not name.startswith(_DATABASES)
     }
     allowed = [name for name in _SECRETS if name not in KEY_HOLDERS or role in KEY_HOLDERS[name]]
     environment.update({name: held[name] for name in allowed})
+    if role in BOX_HOLDERS:
+        environment[UPSTREAM_BOX] = box_of(held["VAULT_KEY_UPSTREAM"])
     if role in AUDITOR_HOLDERS:
         environment["AUDITOR_DATABASE_URL"] = connection["database_urls"]["auditor"]
     store = connection.get("s3", {})
@@ -48,3 +55,11 @@ def role_environment(connection: Mapping[str, Any], role: str, folder: Path) -> 
         }
     )
     return environment
+
+
+def box_of(private: str) -> str:
+    """The public key that belongs to a private one, both in base64."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    key = X25519PrivateKey.from_private_bytes(base64.b64decode(private, validate=True))
+    return base64.b64encode(key.public_key().public_bytes_raw()).decode()

@@ -56,3 +56,59 @@ class AttemptEnded(Event):
     number: int
     ending: str
     artefact: str = ""
+
+
+class UpstreamRegistered(Event):
+    """`description` is concealed: name, address, model and limits (evaluation.upstreams.facts)."""
+
+    kind: ClassVar[str] = "upstream.registered"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("{actor} registered the model upstream {subject} ({dialect}); exposure: {exposure}.")
+    organisation: str | None = None
+    dialect: str
+    exposure: str
+    ceiling: str
+    description: str
+
+
+class UpstreamChanged(Event):
+    """Its name or its limits; what is called never changes."""
+
+    kind: ClassVar[str] = "upstream.changed"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _(
+        "{actor} changed name or limits of the model upstream {subject}; spending ceiling: {ceiling}."
+    )
+    ceiling: str
+    description: str
+
+
+class UpstreamCredentialSet(Event):
+    """No event holds anything of the credential."""
+
+    kind: ClassVar[str] = "upstream.credential_set"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("{actor} set the credential of the model upstream {subject}.")
+
+
+class UpstreamTrialAsked(Event):
+    kind: ClassVar[str] = "upstream.trial_asked"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("{actor} asked for a trial call to the model upstream {subject}.")
+    trial: str
+
+
+class UpstreamTried(Event):
+    kind: ClassVar[str] = "upstream.tried"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("A trial call to the model upstream {subject} ended: {outcome}.")
+    trial: str
+    milliseconds: int | None = None
+
+
+class UpstreamRetired(Event):
+    """Nothing calls it any more, and its credential is destroyed."""
+
+    kind: ClassVar[str] = "upstream.retired"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("{actor} retired the model upstream {subject}.")

@@ -30,4 +30,19 @@ LEDGERS = [
             "run.reopened": becomes(state="executing", missing="0"),
         },
     ),
+    Ledger(
+        table="evaluation_modelupstream",
+        columns=("organisation", "dialect", "exposure", "ceiling", "state"),
+        query="SELECT id, organisation_id, dialect, exposure, ceiling || ' ' || currency, state "
+        "FROM evaluation_modelupstream",
+        begins=frozenset({"upstream.registered"}),
+        steps={
+            "upstream.registered": together(
+                sets(organisation="organisation", dialect="dialect", exposure="exposure", ceiling="ceiling"),
+                becomes(state="active"),
+            ),
+            "upstream.changed": sets(ceiling="ceiling"),
+            "upstream.retired": becomes(state="retired"),
+        },
+    ),
 ]

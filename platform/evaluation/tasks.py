@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from uuid import UUID
 
 import structlog
 from celery import shared_task
@@ -12,6 +13,7 @@ from audit.events import system
 from config.celery import send_ticket
 from evaluation import claims, queries, services, worker
 from evaluation.models import Episode
+from evaluation.upstreams import services as upstreams
 
 logger = structlog.get_logger(__name__)
 
@@ -71,8 +73,15 @@ def sweep() -> None:
     if freed:
         logger.info("leases_reaped", episodes=freed)
     settle()
+    upstreams.give_up_lost(by=system("sweep"))
     waiting = queries.waiting_states()
     if Episode.State.READY in waiting:
         send_ticket("evaluation.tasks.execute", queue="execute")
     if Episode.State.EXECUTED in waiting:
         send_ticket("evaluation.tasks.grade", queue="grade")
+
+
+@shared_task(name="evaluation.tasks.try_upstream")
+def try_upstream(trial_id: str) -> None:
+    """Make a trial call that was asked for (queue `governance`: it opens a credential)."""
+    upstreams.make_trial(UUID(trial_id), by=system("upstream-trial"))

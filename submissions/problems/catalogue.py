@@ -59,9 +59,9 @@ class Entry:
 
 
 def _entries() -> dict[Code, Entry]:
-    from submissions.problems import credentials, intake, lifecycle, quota, requests
+    from submissions.problems import credentials, intake, lifecycle, quota, requests, upstreams
 
-    rows = [*requests.ROWS, *credentials.ROWS, *quota.ROWS, *intake.ROWS, *lifecycle.ROWS]
+    rows = [*requests.ROWS, *credentials.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS, *lifecycle.ROWS]
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

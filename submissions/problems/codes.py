@@ -91,6 +91,11 @@ class Code(StrEnum):
     MANIFEST_NAME_DIFFERS = "manifest_name_differs"
     MANIFEST_VERSION_DIFFERS = "manifest_version_differs"
     NOT_YET_SUPPORTED = "not_yet_supported"
+    # model upstreams
+    UPSTREAM_NAME_TAKEN = "upstream_name_taken"
+    UPSTREAM_RETIRED = "upstream_retired"
+    UPSTREAM_NO_CREDENTIAL = "upstream_no_credential"
+    UPSTREAM_TRIAL_TOO_SOON = "upstream_trial_too_soon"
     # life of a submission
     ADMITTED = "admitted"
     IDENTICAL_EARLIER = "identical_earlier"

@@ -46,6 +46,10 @@ UPDATE benchmark_tasksetversion SET closed_at = now();
 INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;
 UPDATE evaluation_evaluationrun SET missing = 1;
+UPDATE evaluation_modelupstream SET ceiling = 9;
+UPDATE evaluation_upstreamcredential SET boxed = 'x';
+INSERT INTO evaluation_upstreamtrial (id, upstream_id, asked_at, outcome)
+  SELECT gen_random_uuid(), id, now(), '' FROM evaluation_modelupstream;
 UPDATE evaluation_attempt SET ended_at = now(), ending = 'finished';
 INSERT INTO evaluation_attempt (id, episode_id, number, fence, worker, started_at, ended_at, ending, cause, isolation,
     has_output, artefact_key, artefact_sha256)

@@ -21,6 +21,7 @@ from audit import log
 from audit.events import system
 from evaluation import claims
 from tests.access.registration.filing import filed
+from tests.access.upstreams.arranged import upstream_with_credential
 from tests.accounts.duties import opened
 from tests.accounts.test_auditors import appointed
 from tests.audit.changes import CHANGES
@@ -130,6 +131,7 @@ def everything(transactional_db: None) -> None:
     members.invite(vendor.organisation, "new@lingee.invalid", "viewer", inviter=vendor.user, by=vendor.actor)
     opened()
     appointed()
+    upstream_with_credential(vendor)
     run_of(version)
     assert claims.claim_execution("w") is not None
 

@@ -62,6 +62,9 @@ FREE = [
     "new_harness",
     "submissions",
     "new_submission",
+    "api-upstreams",
+    "upstreams",
+    "new_upstream",
     "tokens",
     "new_token",
     "suspended",
@@ -90,6 +93,8 @@ FREE = [
 
 EVERYBODYS = (
     *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
+    *("api-upstream", "api-upstream-credential", "api-upstream-test"),
+    *("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"),
     *("log-checkpoint-of", "log-tile"),
 )
 """Addresses whose object is nobody's own."""
@@ -122,6 +127,10 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "choose_organisation": ("member", scene.members),
         "revoke_invitation": ("invitation", [UNKNOWN]),
     }
+    for name in ("api-upstream", "api-upstream-credential", "api-upstream-test"):
+        one_each[name] = ("upstream_id", [UNKNOWN])
+    for name in ("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"):
+        one_each[name] = ("upstream", [UNKNOWN])
     for name in (
         "api-submission",
         "api-submission-cancel",

@@ -107,6 +107,8 @@ def test_a_process_holds_only_the_keys_of_its_role(processes):
         "VAULT_KEY_WORKER": {"execute", "sealed"},
         "VAULT_KEY_SEALED": {"sealed"},
         "VAULT_KEY_PEOPLE": {"web", "console"},
+        "VAULT_KEY_UPSTREAM": {"sealed"},
+        "VAULT_BOX_UPSTREAM": {"web", "console"},
     }
     for role in ("web", "execute", "sealed", "console", "auditor", "owner"):
         environment = processes.environment(role)

@@ -22,6 +22,7 @@ PRODUCTION = {
     "SECRET_KEY": "x" * 60,
     "VAULT_KEY_WORKER": "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=",
     "VAULT_KEY_SEALED": "QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkI=",
+    "VAULT_KEY_UPSTREAM": "Q0NDQ0NDQ0NDQ0NDQ0NDQ0NDQ0NDQ0NDQ0NDQ0NDQ0M=",
     "EMAIL_URL": "smtp://mail.invalid:25",
     "LINGEE_ALLOWED_HOSTS": "bench.example",
 }
@@ -59,7 +60,8 @@ def test_production_refuses_to_start_without(tmp_path, name):
 
 def test_a_web_process_has_no_vault_key_even_if_one_is_in_its_environment(tmp_path):
     people = PRODUCTION["VAULT_KEY_WORKER"]  # what it does hold opens no package and no task
-    assert load(tmp_path, LINGEE_ROLE="web", VAULT_KEY_PEOPLE=people).stdout.startswith("None ")
+    done = load(tmp_path, LINGEE_ROLE="web", VAULT_KEY_PEOPLE=people, VAULT_BOX_UPSTREAM=people)
+    assert done.stdout.startswith("None ")
 
 
 def test_an_unknown_role_is_refused():

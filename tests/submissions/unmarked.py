@@ -24,6 +24,11 @@ UNMARKED = {
         *(f"accounts:{name}" for name in ("members", "member", "end_member", "choose_organisation")),
         *("accounts:invitation", "accounts:revoke_invitation"),
     ),
+    "endpoints of the reader's own models: nothing of a submission, and no credential": (
+        *("api-upstreams", "api-upstream", "api-upstream-credential", "api-upstream-test"),
+        *(f"submissions:{name}" for name in ("upstreams", "new_upstream", "upstream", "change_upstream")),
+        *(f"submissions:{name}" for name in ("upstream_credential", "try_upstream", "retire_upstream")),
+    ),
     "what workers proved at start": ("console:workers",),
     "leads on only": ("console:inbox", "auditing:position", "auditing:rooms"),
     "sizes, roots, counts and times of the log": (

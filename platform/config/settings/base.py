@@ -23,6 +23,12 @@ VAULT_KEY_WORKER = servers.vault_key("VAULT_KEY_WORKER", CONNECTION)
 VAULT_KEY_SEALED = servers.vault_key("VAULT_KEY_SEALED", CONNECTION)
 #: Wraps each person's own key; only processes that serve people hold it.
 VAULT_KEY_PEOPLE = servers.vault_key("VAULT_KEY_PEOPLE", CONNECTION)
+#: Opens the credentials of model upstreams; only processes that call upstreams hold it.
+VAULT_KEY_UPSTREAM = servers.vault_key("VAULT_KEY_UPSTREAM", CONNECTION)
+#: Its public half: processes that serve people seal credentials to it, and cannot open them.
+VAULT_BOX_UPSTREAM = servers.upstream_box(CONNECTION)
+#: Whether our own outgoing requests may go to this machine itself; for tests and a machine of one's own.
+OUTGOING_LOOPBACK = ENV.bool("LINGEE_OUTGOING_LOOPBACK", default=False)
 # Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.
 DATABASES: dict[str, Any] = {"default": servers.django_database(CONNECTION.database_url, max_age=600)}
 #: What auditors are shown, and checks of the log, are read through this and nothing else.

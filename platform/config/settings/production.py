@@ -2,7 +2,7 @@
 
 import os
 
-from config.connection import AUDITOR_HOLDERS, KEY_HOLDERS
+from config.connection import AUDITOR_HOLDERS, BOX_HOLDERS, KEY_HOLDERS, UPSTREAM_BOX
 from config.settings.environment import ENV, required, words
 
 # Base falls back to the embedded services' files; here every one of them has to be given.
@@ -17,6 +17,8 @@ if os.environ["LINGEE_ROLE"] in AUDITOR_HOLDERS:
 for key, holders in KEY_HOLDERS.items():
     if os.environ["LINGEE_ROLE"] in holders:
         required(key)
+if os.environ["LINGEE_ROLE"] in BOX_HOLDERS:
+    required(UPSTREAM_BOX)
 os.environ.setdefault("LINGEE_LOG_FORMAT", "json")
 
 from config.settings.base import *  # noqa: E402, F403

@@ -1,0 +1,1 @@
+"""Model upstreams: registered endpoints whose models a harness may call, with sealed credentials and limits."""

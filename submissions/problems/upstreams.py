@@ -1,0 +1,44 @@
+"""Problems with model upstreams."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from submissions.problems.catalogue import Fault
+from submissions.problems.codes import Code
+from submissions.problems.requests import Row
+
+ROWS: list[Row] = [
+    (
+        Code.UPSTREAM_NAME_TAKEN,
+        409,
+        Fault.REQUEST,
+        _("This name is taken"),
+        _("Your organisation has an active model upstream named %(name)s already."),
+        _("Choose another name, or retire that upstream first."),
+    ),
+    (
+        Code.UPSTREAM_RETIRED,
+        409,
+        Fault.REQUEST,
+        _("This upstream is retired"),
+        _("It is not called any more and does not change."),
+        _("Register a new one."),
+    ),
+    (
+        Code.UPSTREAM_NO_CREDENTIAL,
+        409,
+        Fault.REQUEST,
+        _("This upstream has no credential"),
+        _("Without a credential nothing can be called."),
+        _("Set one first: PUT /api/v1/upstreams/{id}/credential, or on the upstream's page."),
+    ),
+    (
+        Code.UPSTREAM_TRIAL_TOO_SOON,
+        429,
+        Fault.POLICY,
+        _("Too many trial calls"),
+        _("An upstream is tried at most once in 10 seconds, and an organisation's at most 30 times an hour."),
+        _("Wait as long as Retry-After says."),
+    ),
+]
