@@ -40,7 +40,7 @@ bench: setup-dev ## every bar, or those of one slug: make bench ONLY=main-job
 acceptance: setup-dev ## every acceptance line of one area: make acceptance AREA=main-job
 	@exec $(RUN) -m tests.acceptance $(AREA)
 
-client: setup ## dist/: the offline verifier as wheels, to hand on
+client: setup ## dist/: lgbench and the offline verifier as wheels, to hand on
 	@exec $(RUN) deploy/client_wheel.py
 
 lock: ## resolve the requirements again

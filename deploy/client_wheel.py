@@ -1,4 +1,4 @@
-"""The verifier as something to hand out: `dist/` with the wheel of `lgbench` and all that it needs.
+"""`lgbench` as something to hand out: `dist/` with its wheel and all that it needs.
 
     python3 -m venv v && v/bin/pip install --no-index --find-links dist lgbench
 
@@ -34,7 +34,7 @@ LEFT_OUT = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Build the verifier's wheel and collect what it needs.")
+    parser = argparse.ArgumentParser(description="Build the wheel of lgbench and collect what it needs.")
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the directory (default: dist)")
     parser.add_argument("--installed", action="store_true", help="take other projects' wheels from here")
     given = parser.parse_args(arguments)
@@ -71,13 +71,15 @@ def build(folder: Path) -> Path:
 
 
 def sources() -> dict[str, Path]:
-    """Place in the wheel to file, for every module that goes in."""
+    """Place in the wheel to file, for every module and data file that goes in."""
     found: dict[str, Path] = {}
-    for entry in settings()["files"]:
+    given = settings()
+    for entry in given["files"]:
         path = ROOT / entry
-        for module in sorted(path.rglob("*.py")) if entry.endswith("/") else [path]:
-            place = module.relative_to(ROOT).as_posix().removeprefix("platform/")
-            found[place] = module
+        for file in sorted(path.rglob("*")) if entry.endswith("/") else [path]:
+            name = file.relative_to(ROOT).as_posix()
+            if file.is_file() and "__pycache__" not in file.parts and name not in given["left_out"]:
+                found[name.removeprefix("platform/")] = file
     return found
 
 

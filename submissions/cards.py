@@ -44,10 +44,16 @@ def layers(version: int = CARD_SCHEMA) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _validator(version: int) -> Draft202012Validator:
-    found = schema("harness-card", version)
+def _validator(name: str, version: int) -> Draft202012Validator:
+    found = schema(name, version)
     Draft202012Validator.check_schema(found)
     return Draft202012Validator(found)
+
+
+def violations(document: object, name: str, version: int) -> list[ValidationError]:
+    """Where a document does not follow a published schema, in the order of their paths."""
+    found = _validator(name, version).iter_errors(document)
+    return sorted(found, key=lambda error: error.json_path)
 
 
 def check(card: object, version: int = CARD_SCHEMA) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def check(card: object, version: int = CARD_SCHEMA) -> dict[str, Any]:
     clean = _canonical(card)
     if len(canonical_json(clean)) > MAXIMUM_BYTES:
         raise CardInvalid([("$", f"is larger than {MAXIMUM_BYTES} bytes")])
-    errors = sorted(_validator(version).iter_errors(clean), key=lambda error: error.json_path)
+    errors = violations(clean, "harness-card", version)
     if errors:
         said = list(dict.fromkeys(_said(error) for error in errors))
         raise CardInvalid(said[:MAXIMUM_ERRORS])

@@ -3,5 +3,6 @@
 from submissions.intake.archive import LIMITS, Archive, Limits, inspect
 from submissions.intake.findings import Finding
 from submissions.intake.manifest import Manifest, read_manifest
+from submissions.intake.rules import Rule
 
-__all__ = ["LIMITS", "Archive", "Finding", "Limits", "Manifest", "inspect", "read_manifest"]
+__all__ = ["LIMITS", "Archive", "Finding", "Limits", "Manifest", "Rule", "inspect", "read_manifest"]

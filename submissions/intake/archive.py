@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from submissions.intake.findings import Finding, shown
-from submissions.problems.codes import Code
+from submissions.intake.rules import Rule
 
 MANIFEST = "harness.toml"
 MANIFEST_BYTES = 64 * 1024
@@ -71,7 +71,7 @@ class _Meter:
         self.count += len(data)
         self.tail = (self.tail + data)[-BLOCK:]
         if self.count > self._limit:
-            raise Finding(Code.PACKAGE_UNPACKED_TOO_LARGE, limit=self._limit, entry=shown(self.entry))
+            raise Finding(Rule.PACKAGE_UNPACKED_TOO_LARGE, limit=self._limit, entry=shown(self.entry))
         return data
 
 
@@ -98,13 +98,13 @@ class _Entry(tarfile.TarInfo):
         try:
             return super().frombuf(buf, encoding, errors)  # type: ignore[return-value]
         except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError):  # type: ignore[attr-defined]
-            raise Finding(Code.PACKAGE_TRUNCATED) from None
+            raise Finding(Rule.PACKAGE_TRUNCATED) from None
         except tarfile.InvalidHeaderError:  # type: ignore[attr-defined]
             raise _Damaged from None
 
     def _proc_member(self, tarfile_: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in self.EXTENSIONS and not 0 <= self.size <= EXTENSION_BYTES:
-            raise Finding(Code.ENTRY_NAME_INVALID, entry=shown(self.name))
+            raise Finding(Rule.ENTRY_NAME_INVALID, entry=shown(self.name))
         found: tarfile.TarInfo = super()._proc_member(tarfile_)  # type: ignore[misc]
         return found
 
@@ -122,7 +122,7 @@ def inspect(source: BinaryIO, limits: Limits = LIMITS) -> Archive:
                 _take(archive, tar, member, limits)
             _drain(tar.fileobj, meter)  # type: ignore[arg-type]
     except EOFError:
-        raise Finding(Code.PACKAGE_TRUNCATED) from None
+        raise Finding(Rule.PACKAGE_TRUNCATED) from None
     except tarfile.ReadError as error:
         raise _damaged(error, meter) from None
     except (
@@ -134,12 +134,12 @@ def inspect(source: BinaryIO, limits: Limits = LIMITS) -> Archive:
         OverflowError,
         RecursionError,
     ):
-        raise Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry)) from None
+        raise Finding(Rule.PACKAGE_DAMAGED, entry=shown(meter.entry)) from None
     _check_links(archive)
     if archive.manifest is None:
         if archive.roots & IMAGE_MARKERS:
-            raise Finding(Code.NOT_YET_SUPPORTED, what="image artefacts")
-        raise Finding(Code.MANIFEST_MISSING)
+            raise Finding(Rule.NOT_YET_SUPPORTED, what="image artefacts")
+        raise Finding(Rule.MANIFEST_MISSING)
     return archive
 
 
@@ -147,36 +147,36 @@ def _require_gzip(source: BinaryIO) -> None:
     start = source.read(264)
     source.seek(0)
     if start[257:262] == b"ustar":
-        raise Finding(Code.NOT_YET_SUPPORTED, what="uncompressed archives and image artefacts")
+        raise Finding(Rule.NOT_YET_SUPPORTED, what="uncompressed archives and image artefacts")
     if start[:2] != b"\x1f\x8b":
-        raise Finding(Code.PACKAGE_NOT_GZIP)
+        raise Finding(Rule.PACKAGE_NOT_GZIP)
 
 
 def _damaged(error: tarfile.ReadError, meter: _Meter) -> Finding:
     if any(word in str(error) for word in ("unexpected end of data", "truncated", "empty file")):
-        return Finding(Code.PACKAGE_TRUNCATED)
-    return Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry))
+        return Finding(Rule.PACKAGE_TRUNCATED)
+    return Finding(Rule.PACKAGE_DAMAGED, entry=shown(meter.entry))
 
 
 def _drain(rest: BinaryIO, meter: _Meter) -> None:
     """Read to the end, so that a cut-off or endless tail is noticed; after the end only zero bytes may follow."""
     while data := rest.read(CHUNK):
         if data.strip(b"\x00"):
-            raise Finding(Code.PACKAGE_DAMAGED, entry=shown(meter.entry))
+            raise Finding(Rule.PACKAGE_DAMAGED, entry=shown(meter.entry))
     if meter.tail != bytes(BLOCK):
-        raise Finding(Code.PACKAGE_TRUNCATED)
+        raise Finding(Rule.PACKAGE_TRUNCATED)
 
 
 def _take(archive: Archive, tar: tarfile.TarFile, member: tarfile.TarInfo, limits: Limits) -> None:
     archive.entries += 1
     if archive.entries > limits.entries:
-        raise Finding(Code.PACKAGE_TOO_MANY_ENTRIES, limit=limits.entries, entry=shown(member.name))
+        raise Finding(Rule.PACKAGE_TOO_MANY_ENTRIES, limit=limits.entries, entry=shown(member.name))
     name = _checked_name(member.name)
     folded = _fold(name)
     if not (member.isreg() or member.isdir() or member.issym() or member.islnk()) or member.issparse():
-        raise Finding(Code.ENTRY_DEVICE, entry=shown(member.name))
+        raise Finding(Rule.ENTRY_DEVICE, entry=shown(member.name))
     if member.mode & SET_ID_BITS and not member.isdir():
-        raise Finding(Code.ENTRY_SETUID, entry=shown(member.name))
+        raise Finding(Rule.ENTRY_SETUID, entry=shown(member.name))
     _place(archive, member, folded)
     if member.issym():
         _check_symlink(archive, member, folded)
@@ -190,20 +190,20 @@ def _checked_name(raw: str) -> str:
     """The name without `./` and trailing slash; raises Finding for one that leads elsewhere or cannot be used."""
     entry = shown(raw)
     if raw.startswith("/"):
-        raise Finding(Code.ENTRY_ABSOLUTE, entry=entry)
+        raise Finding(Rule.ENTRY_ABSOLUTE, entry=entry)
     parts = [part for part in raw.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise Finding(Code.ENTRY_TRAVERSAL, entry=entry)
+        raise Finding(Rule.ENTRY_TRAVERSAL, entry=entry)
     try:
         encoded = [part.encode("utf-8") for part in parts]
     except UnicodeEncodeError:
-        raise Finding(Code.ENTRY_NAME_INVALID, entry=entry) from None
+        raise Finding(Rule.ENTRY_NAME_INVALID, entry=entry) from None
     controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in raw)
     too_long = sum(map(len, encoded)) + len(parts) > NAME_BYTES or any(
         len(p) > COMPONENT_BYTES for p in encoded
     )
     if controls or too_long or len(parts) > DEPTH or "\\" in raw:
-        raise Finding(Code.ENTRY_NAME_INVALID, entry=entry)
+        raise Finding(Rule.ENTRY_NAME_INVALID, entry=entry)
     return "/".join(parts)
 
 
@@ -218,17 +218,17 @@ def _place(archive: Archive, member: tarfile.TarInfo, folded: str) -> None:
     kind = "dir" if member.isdir() else ("link" if member.issym() else "file")
     if folded == "":
         if kind != "dir":
-            raise Finding(Code.ENTRY_NAME_INVALID, entry=entry)
+            raise Finding(Rule.ENTRY_NAME_INVALID, entry=entry)
         return
     known = archive.kinds.get(folded)
     if known is not None and known != "implied":
-        raise Finding(Code.ENTRY_DUPLICATE, entry=entry)
+        raise Finding(Rule.ENTRY_DUPLICATE, entry=entry)
     if known == "implied" and kind != "dir":
-        raise Finding(Code.ENTRY_UNDER_LINK, entry=entry)
+        raise Finding(Rule.ENTRY_UNDER_LINK, entry=entry)
     parent = posixpath.dirname(folded)
     while parent:  # parents are marked, so that one of them cannot turn into a link or file later
         if archive.kinds.setdefault(parent, "implied") in ("file", "link"):
-            raise Finding(Code.ENTRY_UNDER_LINK, entry=entry)
+            raise Finding(Rule.ENTRY_UNDER_LINK, entry=entry)
         parent = posixpath.dirname(parent)
     archive.kinds[folded] = kind
     archive.roots.add(folded.split("/", 1)[0])
@@ -239,17 +239,17 @@ def _check_symlink(archive: Archive, member: tarfile.TarInfo, folded: str) -> No
     target = member.linkname
     broken = target.startswith("/") or "\\" in target or not target or len(target) > NAME_BYTES
     if broken or any(unicodedata.category(character) in ("Cc", "Cs") for character in target):
-        raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
+        raise Finding(Rule.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
     archive.links[folded] = (_fold(target), member.name)
     if not _stays(archive.links, posixpath.dirname(folded), _fold(target)):
-        raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
+        raise Finding(Rule.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
 
 
 def _check_links(archive: Archive) -> None:
     """Follow every link once more, now through all others, as a file system would: none leaves the tree."""
     for folded, (target, written) in archive.links.items():
         if not _stays(archive.links, posixpath.dirname(folded), target):
-            raise Finding(Code.ENTRY_LINK_LEAVES_TREE, entry=shown(written))
+            raise Finding(Rule.ENTRY_LINK_LEAVES_TREE, entry=shown(written))
 
 
 def _stays(links: dict[str, tuple[str, str]], folder: str, target: str) -> bool:
@@ -282,7 +282,7 @@ def _check_hard_link(archive: Archive, member: tarfile.TarInfo) -> None:
     except Finding:
         target = ""
     if archive.kinds.get(target) != "file" or target == _fold(_checked_name(member.name)):
-        raise Finding(Code.ENTRY_HARD_LINK_LEAVES_TREE, entry=shown(member.name))
+        raise Finding(Rule.ENTRY_HARD_LINK_LEAVES_TREE, entry=shown(member.name))
 
 
 def _read_file(
@@ -290,9 +290,9 @@ def _read_file(
 ) -> None:
     archive.unpacked += member.size
     if archive.unpacked > limits.unpacked or member.size < 0:
-        raise Finding(Code.PACKAGE_UNPACKED_TOO_LARGE, limit=limits.unpacked, entry=shown(member.name))
+        raise Finding(Rule.PACKAGE_UNPACKED_TOO_LARGE, limit=limits.unpacked, entry=shown(member.name))
     if name == MANIFEST:
         if member.size > MANIFEST_BYTES:
-            raise Finding(Code.MANIFEST_NOT_TOML, detail=f"it is larger than {MANIFEST_BYTES} bytes")
+            raise Finding(Rule.MANIFEST_NOT_TOML, detail=f"it is larger than {MANIFEST_BYTES} bytes")
         content = tar.extractfile(member)
         archive.manifest = content.read() if content else b""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from submissions.problems.codes import Code
+from enum import StrEnum
 
 SHOWN = 200
 """Characters of an entry's name that are repeated."""
 
 
 class Finding(Exception):
-    """A package is refused: the code, and facts for its sentence; `entry` names the first offending one."""
+    """A package is refused: the rule, and facts for its sentence; `entry` names the first offending one."""
 
-    def __init__(self, code: Code, **facts: str | int) -> None:
+    def __init__(self, code: StrEnum, **facts: str | int) -> None:
         super().__init__(code.value)
         self.code = code
         self.facts = facts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from submissions.intake.findings import Finding, shown
-from submissions.problems.codes import Code
+from submissions.intake.rules import Rule
 
 SCHEMA = "harness/1"
 KEYS = ("schema", "name", "version", "command")
@@ -44,20 +44,20 @@ def read_manifest(data: bytes, *, name: str, version: str) -> Manifest:
     table = _parse(data)
     _require_keys(table, KEYS, (*OPTIONAL,), "")
     if table["schema"] != SCHEMA:
-        raise Finding(Code.MANIFEST_VALUE_INVALID, key="schema", detail=f"this platform reads {SCHEMA}")
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="schema", detail=f"this platform reads {SCHEMA}")
     if "kind" in table:
         if table["kind"] == "bundle":
-            raise Finding(Code.MANIFEST_UNKNOWN_KEY, key="kind")
-        raise Finding(Code.NOT_YET_SUPPORTED, what="artefact kinds other than bundles")
+            raise Finding(Rule.MANIFEST_UNKNOWN_KEY, key="kind")
+        raise Finding(Rule.NOT_YET_SUPPORTED, what="artefact kinds other than bundles")
     _require_text(table["name"], "name")
     _require_text(table["version"], "version")
     command = _command(table["command"])
     limit = _limit(table.get("limits"))
     _refuse_models(table.get("models"))
     if table["name"] != name:
-        raise Finding(Code.MANIFEST_NAME_DIFFERS, found=shown(table["name"]), expected=name)
+        raise Finding(Rule.MANIFEST_NAME_DIFFERS, found=shown(table["name"]), expected=name)
     if table["version"] != version:
-        raise Finding(Code.MANIFEST_VERSION_DIFFERS, found=shown(table["version"]), expected=version)
+        raise Finding(Rule.MANIFEST_VERSION_DIFFERS, found=shown(table["version"]), expected=version)
     return Manifest(name, version, command, limit)
 
 
@@ -65,12 +65,12 @@ def _parse(data: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise Finding(Code.MANIFEST_NOT_TOML, detail=f"byte {error.start} is not UTF-8") from None
+        raise Finding(Rule.MANIFEST_NOT_TOML, detail=f"byte {error.start} is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"line \d+, column \d+|end of document", str(error))
-        raise Finding(Code.MANIFEST_NOT_TOML, detail=place.group() if place else "syntax") from None
+        raise Finding(Rule.MANIFEST_NOT_TOML, detail=place.group() if place else "syntax") from None
     except (RecursionError, ValueError):
-        raise Finding(Code.MANIFEST_NOT_TOML, detail="a value is too deep or too large") from None
+        raise Finding(Rule.MANIFEST_NOT_TOML, detail="a value is too deep or too large") from None
 
 
 def _require_keys(
@@ -78,27 +78,27 @@ def _require_keys(
 ) -> None:
     for key in table:
         if key not in needed and key not in optional:
-            raise Finding(Code.MANIFEST_UNKNOWN_KEY, key=shown(prefix + key))
+            raise Finding(Rule.MANIFEST_UNKNOWN_KEY, key=shown(prefix + key))
     for key in needed:
         if key not in table:
-            raise Finding(Code.MANIFEST_KEY_MISSING, key=prefix + key)
+            raise Finding(Rule.MANIFEST_KEY_MISSING, key=prefix + key)
 
 
 def _require_text(value: object, key: str) -> None:
     if not isinstance(value, str) or not value:
-        raise Finding(Code.MANIFEST_VALUE_INVALID, key=key, detail="a text is needed")
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key=key, detail="a text is needed")
 
 
 def _command(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not 1 <= len(value) <= ARGUMENTS:
         raise Finding(
-            Code.MANIFEST_VALUE_INVALID, key="command", detail=f"a list of 1 to {ARGUMENTS} texts is needed"
+            Rule.MANIFEST_VALUE_INVALID, key="command", detail=f"a list of 1 to {ARGUMENTS} texts is needed"
         )
     for at, argument in enumerate(value):
         usable = isinstance(argument, str) and "\x00" not in argument and (argument or at)
         if not usable or len(argument.encode("utf-8", "surrogatepass")) > ARGUMENT_BYTES:
             raise Finding(
-                Code.MANIFEST_VALUE_INVALID, key=f"command[{at}]", detail="a text without NUL is needed"
+                Rule.MANIFEST_VALUE_INVALID, key=f"command[{at}]", detail="a text without NUL is needed"
             )
     return tuple(value)
 
@@ -107,14 +107,14 @@ def _limit(value: object) -> int | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise Finding(Code.MANIFEST_VALUE_INVALID, key="limits", detail="a table is needed")
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="limits", detail="a table is needed")
     _require_keys(value, (), ("seconds",), "limits.")
     seconds = value.get("seconds")
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAXIMUM_SECONDS:
         detail = f"a whole number from 1 to {MAXIMUM_SECONDS} is needed"
-        raise Finding(Code.MANIFEST_VALUE_INVALID, key="limits.seconds", detail=detail)
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="limits.seconds", detail=detail)
     return seconds
 
 
@@ -123,7 +123,7 @@ def _refuse_models(value: object) -> None:
     if value is None or value == []:
         return
     if not isinstance(value, list) or not all(isinstance(model, dict) for model in value):
-        raise Finding(Code.MANIFEST_VALUE_INVALID, key="models", detail="an array of tables is needed")
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="models", detail="an array of tables is needed")
     for at, model in enumerate(value):
         _require_keys(model, MODEL_KEYS, (), f"models[{at}].")
-    raise Finding(Code.NOT_YET_SUPPORTED, what="[[models]]")
+    raise Finding(Rule.NOT_YET_SUPPORTED, what="[[models]]")

@@ -111,7 +111,7 @@ def finish_check(submission_id: UUID, lease: UUID, found: Accepted | Finding, *,
             return
         if isinstance(found, Finding):
             to = Submission.State.VOIDED if found.code in STORE_FAULTS else Submission.State.REJECTED
-            move(submission, to, cause=found.code, by=by, facts=found.facts)
+            move(submission, to, cause=Code(found.code), by=by, facts=found.facts)
         else:
             _accept(submission, found, by)
         tickets.send("submissions.tasks.advance", submission.id)

@@ -26,7 +26,7 @@ def dist(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(dist, tmp_path_factory):
-    """`lgbench-audit` in a fresh environment, installed as the README says."""
+    """`lgbench` and `lgbench-audit` in a fresh environment, installed as the README says."""
     venv = tmp_path_factory.mktemp("auditor") / "v"
     run(sys.executable, "-m", "venv", str(venv), cwd=venv.parent)
     run(
@@ -92,10 +92,34 @@ def test_an_auditor_and_a_vendor_verify(installed, auditor):
 @pytest.mark.acceptance("log:6")
 def test_there_is_no_django_and_nothing_else(installed, auditor):
     listed = json.loads(run(str(installed / "bin/pip"), "list", "--format", "json", cwd=auditor))
-    names = {item["name"] for item in listed} - {"pip", "setuptools", "typing_extensions"}
-    assert names == {"lgbench", "cryptography", "cffi", "pycparser"}
-    code = "import client.audit.main, governance.release, scoring, sys; print('django' in sys.modules)"
-    assert run(str(installed / "bin/python"), "-c", code, cwd=auditor) == "False\n"
+    names = {canonical(item["name"]) for item in listed} - {"pip", "setuptools"}
+    assert names == {"lgbench", *client_wheel.settings()["bundled"]}
+    assert not {name for name in names if "django" in name}
+    code = "import client.audit.main, governance.release, scoring, sys; print(*sorted(sys.modules))"
+    loaded = set(run(str(installed / "bin/python"), "-c", code, cwd=auditor).split())
+    assert not loaded & {"django", "httpx", "typer", "pydantic", "jsonschema", "rich"}
+
+
+def canonical(name):
+    return name.lower().replace("_", "-")
+
+
+def test_a_vendor_has_the_command(installed, tmp_path):
+    lgbench = str(installed / "bin/lgbench")
+    run(lgbench, "init", "my-harness", cwd=tmp_path)
+    assert run(lgbench, "check", cwd=tmp_path / "my-harness").startswith("OK: 2 entries")
+    run(lgbench, "submit", cwd=tmp_path / "my-harness", code=3)
+    code = "import client.cli.main, sys; print('django' in sys.modules)"
+    assert run(str(installed / "bin/python"), "-c", code, cwd=tmp_path) == "False\n"
+
+
+def test_pip_installs_from_the_checkout(dist, tmp_path):
+    run(sys.executable, "-m", "venv", "v", cwd=tmp_path)
+    project = str(client_wheel.PROJECT.parent)
+    options = ("-q", "--disable-pip-version-check", "--no-index", "--find-links", str(dist))
+    run("v/bin/pip", "install", *options, project, cwd=tmp_path)
+    assert "lgbench-audit" in run("v/bin/lgbench-audit", "--help", cwd=tmp_path)
+    assert run("v/bin/lgbench", "exit-codes", cwd=tmp_path).startswith("0  done")
 
 
 def test_every_module_of_the_wheel_can_be_imported(installed, auditor, dist):
@@ -105,6 +129,7 @@ def test_every_module_of_the_wheel_can_be_imported(installed, auditor, dist):
     modules = sorted(place.removesuffix("/__init__").replace("/", ".") for place in places)
     assert "client.audit.rules.submissions" in modules
     chosen = [name for name in modules if not name.endswith("__main__")]
+    assert "client.backend" not in modules
     code = f"import importlib; [importlib.import_module(name) for name in {chosen!r}]"
     run(str(installed / "bin/python"), "-c", code, cwd=auditor)
 
@@ -121,7 +146,12 @@ def test_the_wheel_holds_what_is_pure_and_nothing_else(dist):
     assert {place for place in modules if place.startswith("governance/")} == {
         *("governance/__init__.py", "governance/release.py")
     }
-    assert {place.partition("/")[0] for place in modules} == {"audit", "client", "governance", "scoring"}
+    assert {place for place in modules if place.startswith("submissions/") and "/intake/" not in place} == {
+        *("submissions/__init__.py", "submissions/cards.py")
+    }
+    tops = {place.partition("/")[0] for place in modules}
+    assert tops == {"audit", "client", "governance", "scoring", "submissions"}
+    assert not [place for place in places if "__pycache__" in place]
 
 
 def test_the_wheel_is_the_same_bytes_each_time(dist, tmp_path):

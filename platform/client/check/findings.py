@@ -1,0 +1,96 @@
+"""One finding of a check, and the texts of its rule."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from client.words import say
+from submissions.intake.rules import Rule, problem_code
+
+HELP = "/api/v1/problems/"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is wrong where. `path` is a JSON path, `$` for a whole file."""
+
+    file: str
+    path: str
+    rule: Rule
+    expected: str
+    found: str
+
+    @property
+    def fix(self) -> str:
+        return fix_of(self.rule)
+
+    def link(self, site: str) -> str:
+        """Where the rule is explained."""
+        return f"{site.rstrip('/')}{HELP}{problem_code(self.rule)}"
+
+    def shown(self, site: str) -> dict[str, Any]:
+        """As `--json` gives it."""
+        return {**asdict(self), "rule": self.rule.value, "help": self.link(site), "fix": self.fix}
+
+
+def expected_of(rule: Rule) -> str:
+    """What the rule asks for."""
+    return say(TEXTS[rule][0])
+
+
+def fix_of(rule: Rule) -> str:
+    """What to do about it."""
+    return say(TEXTS[rule][1])
+
+
+_REPACK = "Remove or replace the entry, then run `lgbench check` again."
+_AGAIN = "Pack the bundle again from a clean folder."
+_SCHEMA = "Correct the key; the schema lists every key with its meaning."
+
+TEXTS: dict[Rule, tuple[str, str]] = {
+    Rule.PACKAGE_EMPTY: ("a bundle that is not empty", _AGAIN),
+    Rule.PACKAGE_TOO_LARGE: ("at most 512 MiB packed", "Leave out what the harness does not need."),
+    Rule.PACKAGE_NOT_GZIP: ("a gzip-compressed tar", "Let `lgbench` pack the folder, or use `tar -czf`."),
+    Rule.PACKAGE_TRUNCATED: ("an archive that is whole", _AGAIN),
+    Rule.PACKAGE_DAMAGED: ("an archive that can be read to its end", _AGAIN),
+    Rule.PACKAGE_UNPACKED_TOO_LARGE: (
+        "at most 2 GiB of file contents",
+        "Leave out what the harness does not need.",
+    ),
+    Rule.PACKAGE_TOO_MANY_ENTRIES: (
+        "at most 50,000 entries",
+        "Put many small files into one archive of yours.",
+    ),
+    Rule.ENTRY_ABSOLUTE: ("names relative to the harness folder", _REPACK),
+    Rule.ENTRY_TRAVERSAL: ("names without `..`", _REPACK),
+    Rule.ENTRY_NAME_INVALID: (
+        "names in UTF-8 without control characters or backslashes, 255 bytes a part, 1,024 bytes and 64 parts in all",
+        _REPACK,
+    ),
+    Rule.ENTRY_LINK_LEAVES_TREE: ("symbolic links to places inside the folder", _REPACK),
+    Rule.ENTRY_HARD_LINK_LEAVES_TREE: ("hard links to earlier files of the bundle", _REPACK),
+    Rule.ENTRY_DEVICE: ("files, folders and links only", _REPACK),
+    Rule.ENTRY_SETUID: ("files without set-uid and set-gid bits", _REPACK),
+    Rule.ENTRY_DUPLICATE: (
+        "names that stay different after Unicode NFC and case folding",
+        "Rename one of the two entries.",
+    ),
+    Rule.ENTRY_UNDER_LINK: ("entries below folders only", _REPACK),
+    Rule.MANIFEST_MISSING: (
+        "a file harness.toml at the root of the bundle",
+        "Run `lgbench init` in a new folder.",
+    ),
+    Rule.MANIFEST_NOT_TOML: ("TOML in UTF-8, at most 64 KiB", "Correct the file at the place that is named."),
+    Rule.MANIFEST_UNKNOWN_KEY: ("only keys of the schema", "Remove the key, or correct its spelling."),
+    Rule.MANIFEST_KEY_MISSING: ("every required key", "Add the key."),
+    Rule.MANIFEST_VALUE_INVALID: ("a value as the schema says", _SCHEMA),
+    Rule.MANIFEST_NAME_DIFFERS: ("the name of the registered harness", "Set `name` to the registered one."),
+    Rule.MANIFEST_VERSION_DIFFERS: ("the registered version", "Set `version` to the registered one."),
+    Rule.NOT_YET_SUPPORTED: ("what the platform takes today", "Submit a bundle without it."),
+    Rule.CARD_NOT_JSON: ("one JSON object in UTF-8", "Correct the file at the place that is named."),
+    Rule.CARD_UNKNOWN_KEY: ("only keys of the schema", "Remove the key, or correct its spelling."),
+    Rule.CARD_KEY_MISSING: ("every required key", "Add the key."),
+    Rule.CARD_VALUE_INVALID: ("a value as the schema says", _SCHEMA),
+    Rule.CARD_TOO_LARGE: ("at most 256 KiB", "Shorten the texts."),
+}
