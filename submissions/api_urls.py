@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from submissions.api import check, organisation, published, registry, submissions, uploads, upstreams
+from submissions.api import check, organisation, published, registry, submissions, tokens, uploads, upstreams
 from submissions.api.base import Anyone
 
 SUBMISSION = "submissions/<uuid:submission_id>"
@@ -34,6 +34,9 @@ urlpatterns: list[URLPattern] = [
         name="api-upstream-credential",
     ),
     path("upstreams/<uuid:upstream_id>/test", upstreams.UpstreamTest.as_view(), name="api-upstream-test"),
+    path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
+    path("tokens/leaked", tokens.LeakedToken.as_view(), name="api-token-leaked"),
+    path("tokens/<uuid:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
     path("quota", published.Quota.as_view(), name="api-quota"),
     path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
     path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),

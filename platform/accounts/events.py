@@ -155,7 +155,9 @@ class TokenIssued(Event):
 class TokenRevoked(Event):
     kind: ClassVar[str] = "token.revoked"
     subject_type: ClassVar[str] = "token"
-    sentence = _("{actor} revoked the token {subject}.")
+    sentence = _("{actor} revoked the token {subject}. Cause: {cause}.")
+    cause: str | None = None
+    """Events of the first release have none."""
 
 
 class AuditOrganisationMarked(Event):

@@ -184,6 +184,14 @@ class ApiToken(AbstractAuthToken):
         PREFLIGHT = permissions.Scope.PREFLIGHT.value, _("preflight")
         SUBMIT = permissions.Scope.SUBMIT.value, _("submit")
 
+    class Cause(models.TextChoices):
+        """Why it was revoked."""
+
+        REVOKED = "revoked", _("revoked by a person")
+        LEAKED = "leaked", _("reported as leaked")
+        PASSWORD = "password_changed", _("the holder's password was changed")
+        ERASED = "erased", _("the holder was erased")
+
     public_id = models.UUIDField(unique=True, default=opaque_id, editable=False)
     name = models.CharField(_("name"), max_length=80)
     organisation = models.ForeignKey(Organisation, on_delete=models.CASCADE, related_name="tokens")
@@ -191,9 +199,28 @@ class ApiToken(AbstractAuthToken):
     harness_id: models.UUIDField[uuid.UUID | None, uuid.UUID | None] = models.UUIDField(null=True, blank=True)
     """The one harness it is limited to. No foreign key: harnesses live above accounts."""
     last_used_at = models.DateTimeField(null=True, blank=True)
+    """To the minute."""
     revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_cause = models.CharField(max_length=20, choices=Cause.choices, blank=True, default="")
+    announced_days: models.SmallIntegerField[int | None, int | None] = models.SmallIntegerField(
+        null=True, blank=True
+    )
+    """At how many days before its end the holder was last told; None: not yet."""
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(expiry__isnull=False), name="tokens_expire"),
         ]
+
+    @property
+    def shown(self) -> str:
+        """As much of its text as pages show."""
+        return self.token_key[:8]
+
+
+class LeakReport(models.Model):
+    """A text that somebody found in public and sent in as a token; gone once a worker has looked what it opens."""
+
+    digest = models.CharField(max_length=128)
+    token_key = models.CharField(max_length=15)
+    reported_at = models.DateTimeField()

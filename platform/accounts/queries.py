@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from accounts.models import ApiToken, Membership, Organisation, User
+from accounts.models import Membership, Organisation, User
 
 
 def membership_of(user: User, organisation_id: UUID | None = None) -> Membership | None:
@@ -17,9 +17,3 @@ def membership_of(user: User, organisation_id: UUID | None = None) -> Membership
 
 def organisations_of(user: User) -> list[Organisation]:
     return list(Organisation.objects.filter(memberships__user=user).order_by("name"))
-
-
-def tokens_of(organisation: Organisation) -> list[ApiToken]:
-    return list(
-        ApiToken.objects.filter(organisation=organisation).select_related("user").order_by("-created")
-    )

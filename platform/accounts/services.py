@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
-from uuid import UUID
+from datetime import datetime
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -30,14 +28,15 @@ from accounts.models import (
 )
 from accounts.notices.kinds import Kind
 from accounts.notices.services import EVERYBODY, notify_organisation
+from accounts.tokens.services import TOKEN_LIFETIME, issue_token, revoke_all_of, revoke_token
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
 from config import clock
 from config.ids import opaque_id
 
-TOKEN_LIFETIME = timedelta(days=90)
-"""Longest life of a personal token."""
+__all__ = ["TOKEN_LIFETIME", "issue_token", "revoke_token"]  # made elsewhere, called from here
+
 ERASED_DOMAIN = "erased.invalid"
 """No mail reaches it (RFC 2606), and nobody can sign up or in under it."""
 
@@ -93,8 +92,7 @@ def erase_person(user: User, *, by: Actor) -> None:
     with transaction.atomic():
         locked = User.objects.select_for_update().get(pk=user.pk)
         if locked.erased_at is None:
-            for token in ApiToken.objects.filter(user=locked, revoked_at=None):
-                revoke_token(token, by=by)
+            revoke_all_of(locked, by=by, cause=ApiToken.Cause.ERASED)
             known = EmailAddress.objects.filter(user=locked).values_list("email", flat=True)
             invitations.forget_addresses({locked.email, *known}, by=by)
             _forget_sign_ins(locked)
@@ -143,8 +141,11 @@ def set_language(user: User, language: str, *, by: Actor) -> None:
 
 
 def set_password(user: User, password: str, *, by: Actor) -> None:
+    """Another password than before ends every token: whoever knew the old one could have made one."""
     with transaction.atomic():
         locked = User.objects.select_for_update().get(pk=user.pk)
+        if locked.has_usable_password():
+            revoke_all_of(locked, by=by, cause=ApiToken.Cause.PASSWORD)
         locked.set_password(password)
         locked.save(update_fields=["password"])
         log.append(events.PasswordSet(subject=locked.pseudonym), by=by)
@@ -234,39 +235,3 @@ def suspend_organisation(organisation: Organisation, *, by: Actor) -> None:
         log.append(events.OrganisationSuspended(subject=locked.id), by=by)
         _tell_organisation(locked, Kind.ORGANISATION_SUSPENDED, at=clock.now())
     organisation.refresh_from_db()
-
-
-def issue_token(
-    user: User,
-    organisation: Organisation,
-    *,
-    name: str,
-    scopes: Sequence[str],
-    by: Actor,
-    harness_id: UUID | None = None,
-    lifetime: timedelta = TOKEN_LIFETIME,
-) -> tuple[ApiToken, str]:
-    """A new token and its secret text, which is shown this once and never stored."""
-    with transaction.atomic():
-        token, secret = ApiToken.objects.create(
-            user=user,
-            expiry=min(lifetime, TOKEN_LIFETIME),
-            organisation=organisation,
-            name=name,
-            scopes=sorted(scopes),
-            harness_id=harness_id,
-        )
-        log.append(
-            events.TokenIssued(subject=token.public_id, scopes=token.scopes, expires=timestamp(token.expiry)),
-            by=by,
-        )
-    return token, secret
-
-
-def revoke_token(token: ApiToken, *, by: Actor) -> None:
-    with transaction.atomic():
-        locked = ApiToken.objects.select_for_update().get(pk=token.pk)
-        if locked.revoked_at is None:
-            locked.revoked_at = clock.now()
-            locked.save(update_fields=["revoked_at"])
-            log.append(events.TokenRevoked(subject=locked.public_id), by=by)

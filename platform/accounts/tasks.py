@@ -7,6 +7,7 @@ from celery import shared_task
 from accounts.duties import services as duties
 from accounts.notices import delivery
 from accounts.registration import watching
+from accounts.tokens import services as tokens
 
 
 @shared_task(name="accounts.tasks.deliver_mail")
@@ -25,3 +26,15 @@ def remind_of_duties() -> None:
 def watch_registrations() -> None:
     """Raise the alarm about overdue answers, remind of verifications that expire (queue `governance`)."""
     watching.watch()
+
+
+@shared_task(name="accounts.tasks.revoke_leaked")
+def revoke_leaked() -> None:
+    """Look at the tokens that were reported as leaked (queue `web`, whose role may change tokens)."""
+    tokens.revoke_leaked()
+
+
+@shared_task(name="accounts.tasks.announce_token_ends")
+def announce_token_ends() -> None:
+    """Tell the holders of tokens that end soon or have ended (queue `web`)."""
+    tokens.announce_ends()

@@ -114,6 +114,7 @@ class ProblemOut(serializers.Serializer[Any]):
     detail = serializers.CharField()
     code = serializers.CharField()
     remedy = serializers.CharField()
+    help = serializers.CharField(help_text="The address of the code's page for people.")  # type: ignore[assignment]
     instance = serializers.CharField(required=False)
     next_allowed_at = serializers.DateTimeField(required=False, allow_null=True)
     next_allowed_reason = serializers.ChoiceField(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -56,6 +57,11 @@ class Entry:
     @property
     def type(self) -> str:
         return f"{TYPE_PREFIX}{self.code}"
+
+    @property
+    def help(self) -> str:
+        """The address of its page for people, in the active language."""
+        return reverse("leaderboard:problem", args=[self.code.value])
 
 
 def _entries() -> dict[Code, Entry]:

@@ -25,6 +25,7 @@ class Code(StrEnum):
     VERSION_EXISTS = "version_exists"
     # credentials and standing
     NOT_AUTHENTICATED = "not_authenticated"
+    TOKEN_MALFORMED = "token_malformed"  # noqa: S105 - a code
     TOKEN_INVALID = "token_invalid"  # noqa: S105 - a code
     TOKEN_EXPIRED = "token_expired"  # noqa: S105 - a code
     TOKEN_REVOKED = "token_revoked"  # noqa: S105 - a code

@@ -21,12 +21,22 @@ ROWS: list[Row] = [
         _("Send `Authorization: Bearer lgb_…`."),
     ),
     (
+        Code.TOKEN_MALFORMED,
+        401,
+        Fault.REQUEST,
+        _("This is no token"),
+        _("What was sent is no token: a part of it is missing, doubled or mistyped."),
+        _("Copy the token again, whole and alone: it begins with lgb_ and has no blanks."),
+    ),
+    (
         Code.TOKEN_INVALID,
         401,
         Fault.REQUEST,
-        _("Token not valid"),
-        _("The token is unknown or damaged."),
-        _NEW_TOKEN,
+        _("Token not known"),
+        _("The token is whole, but this site has never issued it."),
+        _(
+            "Check whether it belongs to this site, or make a new one on the tokens page of your organisation."
+        ),
     ),
     (Code.TOKEN_EXPIRED, 401, Fault.REQUEST, _("Token expired"), _("The token has expired."), _NEW_TOKEN),
     (Code.TOKEN_REVOKED, 401, Fault.REQUEST, _("Token revoked"), _("The token was revoked."), _NEW_TOKEN),

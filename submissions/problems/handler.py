@@ -60,6 +60,7 @@ def problem_body(refusal: Refusal) -> dict[str, Any]:
         "detail": refusal.detail,
         "code": refusal.code.value,
         "remedy": refusal.remedy,
+        "help": refusal.entry.help,
     }
     if refusal.instance:
         body["instance"] = refusal.instance

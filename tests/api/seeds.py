@@ -118,6 +118,11 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         parts = send(upload["parts"], data)
         return {"path_parameters": {"upload_id": upload["id"]}, "body": {"parts": parts}}
 
+    def another_token() -> str:
+        by = vendor.actor
+        row, _ = accounts.issue_token(vendor.user, vendor.organisation, name="t", scopes=["read"], by=by)
+        return str(row.public_id)
+
     def order() -> dict[str, Any]:
         version = new_version()
         return world.body_of(vendor.order(task_set, version.harness, version))
@@ -145,6 +150,9 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "preflight": ready,
         "result": ready,
         "receipt": ready,
+        "token_create": lambda: {"body": {"name": "fuzzed", "scopes": ["read"]}},
+        "token_revoke": lambda: {"path_parameters": {"token_id": another_token()}},
+        "token_leaked": lambda: {"body": {"token": "no token"}},
         "problem": lambda: {"path_parameters": by_name["code"]},
         "schema": lambda: {"path_parameters": {"name": "harness-card", "number": 1}},
     }

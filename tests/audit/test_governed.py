@@ -38,6 +38,7 @@ UNGOVERNED = {
     "accounts_lineage": "an id and nothing else; the event of its organisation names it",
     "accounts_notice": "what people are told; nothing is decided by it, and what it tells has its own event",
     "accounts_noticepreference": "what a person wants by mail; nothing else depends on it",
+    "accounts_leakreport": "somebody's word, until a worker has looked; the revocation has its event",
     "benchmark_assetpack": "no change once frozen; the digest of all tasks is in the version's events",
     "benchmark_taskrevision": "no change once frozen; the digest of all tasks is in the version's events",
     "benchmark_publictask": "no change once frozen; shows what public tasks hold anyway",
@@ -56,7 +57,7 @@ UNGOVERNED = {
 BOOKKEEPING = {
     "accounts_user": {"last_login"},
     "accounts_membership": {"chosen_at"},
-    "accounts_apitoken": {"last_used_at"},
+    "accounts_apitoken": {"last_used_at", "announced_days"},
     "evaluation_evaluationrun": {"quarter", "quarter_at"},
     "submissions_upload": {"verifying_since"},
     "submissions_submission": {"check_lease", "check_lease_until"},
@@ -256,7 +257,7 @@ def test_bookkeeping_needs_no_event(everything: None) -> None:
     before = _events()
     with connection.cursor() as cursor:
         for table, columns in BOOKKEEPING.items():
-            values = {"quarter": "75", "check_lease": "gen_random_uuid()"}
+            values = {"quarter": "75", "check_lease": "gen_random_uuid()", "announced_days": "3"}
             changes = ", ".join(f"{column} = {values.get(column, 'now()')}" for column in sorted(columns))
             cursor.execute(f"UPDATE {table} SET {changes}")
             assert cursor.rowcount

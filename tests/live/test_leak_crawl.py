@@ -47,6 +47,8 @@ FREE = [
     "api-submission-check",
     "api-quota",
     "api-organisation",
+    "api-tokens",
+    "api-token-leaked",
     "api-task-sets",
     "api-problems",
     "api-openapi",
@@ -93,7 +95,7 @@ FREE = [
 
 EVERYBODYS = (
     *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
-    *("api-upstream", "api-upstream-credential", "api-upstream-test"),
+    *("api-token", "api-upstream", "api-upstream-credential", "api-upstream-test"),
     *("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"),
     *("log-checkpoint-of", "log-tile"),
 )
@@ -126,6 +128,7 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "end_member": ("member", scene.members),
         "choose_organisation": ("member", scene.members),
         "revoke_invitation": ("invitation", [UNKNOWN]),
+        "api-token": ("token_id", [UNKNOWN]),
     }
     for name in ("api-upstream", "api-upstream-credential", "api-upstream-test"):
         one_each[name] = ("upstream_id", [UNKNOWN])

@@ -200,9 +200,9 @@ def test_a_foreign_id_is_like_one_that_does_not_exist(
 @pytest.mark.case("G35")
 def test_credentials_that_do_not_count(vendor: Vendor, task_set: TaskSetVersion) -> None:
     clear(Api("").get("harnesses"), 401, "not_authenticated")
-    clear(Api("lgb_nonsense").get("harnesses"), 401, "token_invalid")
-    clear(Api("a b").get("harnesses"), 401, "token_invalid")
-    clear(Api("\u00e9").get("harnesses"), 401, "token_invalid")
+    clear(Api("lgb_nonsense").get("harnesses"), 401, "token_malformed")
+    clear(Api("a b").get("harnesses"), 401, "token_malformed")
+    clear(Api("\u00e9").get("harnesses"), 401, "token_malformed")
     with recorded(vendor.token):
         ApiToken.objects.update(expiry=clock.now() - timedelta(seconds=1))
     clear(vendor.api.get("harnesses"), 401, "token_expired")

@@ -148,7 +148,7 @@ def test_what_cannot_be_recorded_is_not_delivered(
     for path in (*ANSWERS, "submissions/{}/receipt"):
         answer = vendor.api.get(path.format(complete.id))
         assert (answer.status, answer.code, answer.headers["Retry-After"]) == (503, "read_not_recorded", "5")
-        assert set(answer.body) == {"type", "title", "status", "detail", "code", "remedy"}
+        assert set(answer.body) == {"type", "title", "status", "detail", "code", "remedy", "help"}
     version = vendor.api.get(f"versions/{complete.harness_version_id}")
     assert (version.status, "card" in version.body) == (503, False)
     missing = vendor.api.get(f"submissions/{world.uuid.uuid4()}")

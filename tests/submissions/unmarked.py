@@ -15,6 +15,7 @@ UNMARKED = {
     "the reader's own bytes on their way in": ("api-uploads", "api-upload", "api-upload-complete"),
     "a form, and nothing of a submission": ("submissions:new_submission",),
     "people, organisations and their tokens": (
+        *("api-tokens", "api-token", "api-token-leaked"),
         *("submissions:tokens", "submissions:new_token", "submissions:revoke_token", "accounts:suspended"),
         *("accounts:organisation", "console:organisations", "api-organisation"),
         *(f"accounts:registration{which}" for which in ("", "_mail", "_dns", "_domain")),
