@@ -171,6 +171,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("submissions:submissions", _("Submissions")),
             ("submissions:upstreams", _("Model upstreams")),
             ("submissions:tokens", _("Tokens")),
+            ("submissions:publishers", _("Trusted publishers")),
             ("accounts:organisation", _("Organisation and account")),
         ]
     if area == "account":

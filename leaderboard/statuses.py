@@ -87,6 +87,11 @@ EVALUATION_RUN: dict[str, Look] = {
 
 WORKER: dict[str, Look] = {"silent": Look("warn", "warning", _("silent"))}
 
+PUBLISHER: dict[str, Look] = {
+    "active": Look("good", "check", _("active")),
+    "removed": Look("calm", "stop", _("removed")),
+}
+
 DUTY: dict[str, Look] = {
     "proposed": Look("warn", "question", _("to be confirmed")),
     "due": Look("warn", "clock", _("review due")),
@@ -121,6 +126,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "registration": REGISTRATION,
     "token": TOKEN,
     "upstream": UPSTREAM,
+    "publisher": PUBLISHER,
     "ending": RUN_ENDING,
     "check": CHECK,
     "run": EVALUATION_RUN,

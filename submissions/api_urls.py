@@ -5,7 +5,17 @@ from __future__ import annotations
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from submissions.api import check, organisation, published, registry, submissions, tokens, uploads, upstreams
+from submissions.api import (
+    check,
+    oidc,
+    organisation,
+    published,
+    registry,
+    submissions,
+    tokens,
+    uploads,
+    upstreams,
+)
 from submissions.api.base import Anyone
 
 SUBMISSION = "submissions/<uuid:submission_id>"
@@ -37,6 +47,10 @@ urlpatterns: list[URLPattern] = [
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/leaked", tokens.LeakedToken.as_view(), name="api-token-leaked"),
     path("tokens/<uuid:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
+    path("oidc/exchange", oidc.Exchange.as_view(), name="api-oidc-exchange"),
+    path("oidc/check", oidc.Check.as_view(), name="api-oidc-check"),
+    path("publishers", oidc.Publishers.as_view(), name="api-publishers"),
+    path("publishers/<uuid:publisher_id>", oidc.PublisherDetail.as_view(), name="api-publisher"),
     path("quota", published.Quota.as_view(), name="api-quota"),
     path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
     path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),

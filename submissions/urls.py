@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from submissions.views import registry, submission, submitting, tokens, upstreams
+from submissions.views import publishers, registry, submission, submitting, tokens, upstreams
 
 app_name = "submissions"
 urlpatterns = [
@@ -33,6 +33,9 @@ urlpatterns = [
     path("v/upstreams/<uuid:upstream>/credential/", upstreams.set_credential, name="upstream_credential"),
     path("v/upstreams/<uuid:upstream>/test/", upstreams.try_out, name="try_upstream"),
     path("v/upstreams/<uuid:upstream>/retire/", upstreams.retire_upstream, name="retire_upstream"),
+    path("v/publishers/", publishers.publisher_list, name="publishers"),
+    path("v/publishers/new/", publishers.new_publisher, name="new_publisher"),
+    path("v/publishers/<uuid:publisher>/remove/", publishers.remove_publisher, name="remove_publisher"),
     path("v/tokens/", tokens.token_list, name="tokens"),
     path("v/tokens/new/", tokens.new_token, name="new_token"),
     path("v/tokens/<uuid:token>/revoke/", tokens.revoke_token, name="revoke_token"),

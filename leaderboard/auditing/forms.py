@@ -20,6 +20,7 @@ ACTOR_KINDS = [
     ANY,
     ("person", _("person")),
     ("token", _("token")),
+    ("ci", _("CI job")),
     ("worker", _("worker")),
     ("system", _("platform")),
 ]

@@ -16,6 +16,12 @@ from accounts import events, names, permissions
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
 from accounts.members.models import Invitation  # noqa: F401 (model of this app)
 from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
+from accounts.publishing.models import (  # noqa: F401 (models of this app)
+    CiGrant,
+    ReviewedIssuer,
+    TrustedPublisher,
+    UsedIdentity,
+)
 from accounts.registration.models import (  # noqa: F401 (models of this app)
     Registration,
     RegistrationDetails,

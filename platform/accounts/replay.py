@@ -5,6 +5,7 @@ People are not shown to it, but for the pseudonyms of those who hold duties.
 
 from __future__ import annotations
 
+from accounts.publishing import replay as publishing
 from audit.replay import INSTANT, Ledger, State, Told, becomes, sets, together
 
 INSTANTS = ", ".join(INSTANT.format(column) for column in ("begins_at", "ends_at"))
@@ -158,4 +159,5 @@ LEDGERS = [
             ),
         },
     ),
+    *publishing.LEDGERS,
 ]

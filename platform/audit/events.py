@@ -18,7 +18,7 @@ class Actor(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Literal["person", "token", "worker", "system"]
+    kind: Literal["person", "token", "ci", "worker", "system"]
     id: str
     organisation: str = ""
     channel: Channel = "system"

@@ -7,7 +7,7 @@ whether the event says the right thing; that is for the verifier, which replays 
 
 Governed today: people, organisations, members, tokens and duties; harnesses, versions, uploads, submissions with their
 transitions, slots, quota policies, admission stops; runs and the ends of attempts; task-set versions; release
-policies and everything released; upstreams. A table that comes later (publishers, cases, holds, links,
+policies and everything released; upstreams, publishers. A table that comes later (cases, holds, links,
 appeals, problems) names its subject in the migration that makes it. tests/audit/test_governed.py lists what is not
 governed, each with its reason, and fails for a table or column that nobody decided about.
 

@@ -25,6 +25,7 @@ UNKNOWN = gettext_lazy("{actor} recorded {kind} about {subject}.")
 ACTORS = {
     "person": gettext_lazy("person {id}"),
     "token": gettext_lazy("token {id}"),
+    "ci": gettext_lazy("CI job {id}"),
     "worker": gettext_lazy("worker {id}"),
     "system": gettext_lazy("the platform ({id})"),
 }

@@ -30,6 +30,7 @@ from submissions.api.parsers import StrictJSONParser
 from submissions.models import Harness
 from submissions.problems import Code, refuse
 from submissions.queries import NotVisible
+from submissions.queries.publishing import watch_is_over
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
 METHODS = ["get", "head", "post", "put", "patch", "delete"]
@@ -71,10 +72,15 @@ class Caller:
             raise refuse(Code.TOKEN_HARNESS_MISMATCH, harness=name or str(bound))
 
     def require_submission(self, submission_id: UUID | None) -> None:
-        """Raises NotVisible where the credential is limited to another submission: it knows of no other."""
+        """Raises NotVisible where the credential is limited to another submission: it knows of no other.
+
+        Raises Refused (ci_expired) where what it watches ended too long ago.
+        """
         bound = self.submission_id
         if bound != submission_id and (bound is not None or self.credential is Credential.WATCH):
             raise NotVisible
+        if bound is not None and watch_is_over(bound):
+            raise refuse(Code.CI_EXPIRED)
 
 
 def caller_of(request: Request) -> Caller:

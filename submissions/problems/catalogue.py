@@ -65,9 +65,10 @@ class Entry:
 
 
 def _entries() -> dict[Code, Entry]:
-    from submissions.problems import credentials, intake, lifecycle, quota, requests, upstreams
+    from submissions.problems import credentials, intake, lifecycle, publishing, quota, requests, upstreams
 
-    rows = [*requests.ROWS, *credentials.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS, *lifecycle.ROWS]
+    rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
+    rows += lifecycle.ROWS
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

@@ -10,7 +10,7 @@ from enum import StrEnum
 from submissions.problems.catalogue import Entry, entry
 from submissions.problems.codes import Code
 
-SOON = {Code.RECEIPT_NOT_READY: 5, Code.READ_NOT_RECORDED: 5}
+SOON = {Code.RECEIPT_NOT_READY: 5, Code.READ_NOT_RECORDED: 5, Code.OIDC_ISSUER_UNAVAILABLE: 60}
 """Seconds after which what is refused for the moment may well be given."""
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from accounts.publishing.services import bind_watch
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -16,6 +17,7 @@ from submissions import events, policies, tickets
 from submissions.models import Submission, SubmissionTransition, Upload
 from submissions.policies import QuotaWindow
 from submissions.problems import Code, Refusal, Refused, refuse
+from submissions.problems.identity import as_problems
 from submissions.queries.admission import Order, identical, identical_in_flight, order_facts
 from submissions.queries.ledger import quota_window
 from submissions.services import slots
@@ -37,8 +39,8 @@ class Receipt:
 def submit(order: Order, *, by: Actor, key: str) -> Receipt:
     """Admit `order`, or return the earlier identical result. The web form and the API both end here.
 
-    Raises Refused with every reason of `policies.may_submit`, identical_in_flight, idempotency_key_required or
-    idempotency_conflict; then nothing is changed and nothing charged.
+    Raises Refused with every reason of `policies.may_submit`, identical_in_flight, idempotency_key_required,
+    idempotency_conflict, or act_used for a job that submitted before; then nothing is changed and nothing charged.
     """
     body = {
         "harness_version": str(order.harness_version.pk),
@@ -46,8 +48,21 @@ def submit(order: Order, *, by: Actor, key: str) -> Receipt:
         "task_set": order.task_set.label,
         "upload": str(order.upload.pk),
     }
-    answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
+    with transaction.atomic():
+        answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
+        _let_watch(order, UUID(answer.body["id"]), by)
     return Receipt(UUID(answer.body["id"]), answer.status, answer.body, answer.replayed)
+
+
+def _let_watch(order: Order, submission_id: UUID, by: Actor) -> None:
+    """A job's other credential follows what it submitted, an earlier identical one of the same harness too."""
+    line = order.harness_version.harness_id
+    own = Submission.objects.filter(
+        pk=submission_id, organisation=order.organisation, harness_version__harness=line
+    )
+    if by.kind == "ci" and own.exists():
+        with as_problems():
+            bind_watch(by, submission_id, harness_id=line)
 
 
 def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:

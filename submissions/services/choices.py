@@ -27,7 +27,7 @@ def cancel(submission_id: UUID, *, by: Actor) -> Submission:
     """
     with transaction.atomic():
         submission = locked(submission_id)
-        if by.kind in ("person", "token") and by.organisation == str(submission.organisation_id):
+        if by.kind in ("person", "token", "ci") and by.organisation == str(submission.organisation_id):
             standing.require(submission.organisation, by)
         if submission.state == Submission.State.CANCELLED:
             return submission

@@ -42,6 +42,15 @@ INSERT INTO accounts_dutyassignment (id, person, duty, begins_at, ends_at, assig
 UPDATE accounts_dutyceremony SET held_at = now();
 INSERT INTO accounts_auditroom (id, term_id, submission_id, lineage_id, hours, reason, proposed_by, proposed_at)
   SELECT gen_random_uuid(), t.id, t.id, t.id, 1, 'x', u.pseudonym, now() FROM accounts_auditorterm t, accounts_user u;
+INSERT INTO accounts_trustedpublisher (id, organisation_id, harness_id, issuer, dialect, repository, owner_id, workflow,
+    ref, environment, registered_by, registered_at)
+  SELECT gen_random_uuid(), organisation_id, id, 'https://x', 'github', 'a/b', '1', 'w', '', '',
+    (SELECT min(pseudonym::text)::uuid FROM accounts_user), now() FROM submissions_harness;
+UPDATE accounts_cigrant SET submission_id = gen_random_uuid();
+INSERT INTO accounts_reviewedissuer (id, organisation_id, address, dialect, jwks, jwks_digest, reason, proposed_by,
+    proposed_at)
+  SELECT gen_random_uuid(), id, 'https://x', 'github', '{}', '', '',
+    (SELECT min(pseudonym::text)::uuid FROM accounts_user), now() FROM accounts_organisation;
 UPDATE benchmark_tasksetversion SET closed_at = now();
 INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;

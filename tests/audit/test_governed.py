@@ -20,6 +20,7 @@ from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
 from evaluation import claims
+from tests.access.oidc.arranged import exchanged
 from tests.access.registration.filing import filed
 from tests.access.upstreams.arranged import upstream_with_credential
 from tests.accounts.duties import opened
@@ -35,6 +36,7 @@ BY = system("test")
 NO_EVENT = "has no audit event about"
 
 UNGOVERNED = {
+    "accounts_usedidentity": "written with the event of its exchange, and forgotten when the token is long expired",
     "accounts_lineage": "an id and nothing else; the event of its organisation names it",
     "accounts_notice": "what people are told; nothing is decided by it, and what it tells has its own event",
     "accounts_noticepreference": "what a person wants by mail; nothing else depends on it",
@@ -133,6 +135,7 @@ def everything(transactional_db: None) -> None:
     opened()
     appointed()
     upstream_with_credential(vendor)
+    exchanged(vendor, harness)
     run_of(version)
     assert claims.claim_execution("w") is not None
 

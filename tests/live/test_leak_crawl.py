@@ -45,6 +45,9 @@ FREE = [
     "api-uploads",
     "api-submissions",
     "api-submission-check",
+    "api-oidc-exchange",
+    "api-oidc-check",
+    "api-publishers",
     "api-quota",
     "api-organisation",
     "api-tokens",
@@ -69,6 +72,8 @@ FREE = [
     "new_upstream",
     "tokens",
     "new_token",
+    "publishers",
+    "new_publisher",
     "suspended",
     "organisation",
     "notices",
@@ -97,6 +102,7 @@ EVERYBODYS = (
     *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
     *("api-token", "api-upstream", "api-upstream-credential", "api-upstream-test"),
     *("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"),
+    *("api-publisher", "remove_publisher"),
     *("log-checkpoint-of", "log-tile"),
 )
 """Addresses whose object is nobody's own."""
@@ -129,6 +135,8 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "choose_organisation": ("member", scene.members),
         "revoke_invitation": ("invitation", [UNKNOWN]),
         "api-token": ("token_id", [UNKNOWN]),
+        "api-publisher": ("publisher_id", [UNKNOWN]),
+        "remove_publisher": ("publisher", [UNKNOWN]),
     }
     for name in ("api-upstream", "api-upstream-credential", "api-upstream-test"):
         one_each[name] = ("upstream_id", [UNKNOWN])

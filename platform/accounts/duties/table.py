@@ -142,6 +142,7 @@ class Decision(StrEnum):
     IDENTITY = "identity"
     WITHHOLDING = "withholding"
     DUTY = "duty"
+    ISSUER = "issuer"
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,9 @@ DECISIONS: Mapping[Decision, TwoPeople] = {
         _("withhold an entry of the log"), _ADMINISTRATORS | _REVIEWERS, _ADMINISTRATORS
     ),
     Decision.DUTY: TwoPeople(_("give somebody a duty"), _ADMINISTRATORS, _ADMINISTRATORS),
+    Decision.ISSUER: TwoPeople(
+        _("believe an issuer of CI identities by its uploaded keys"), _ADMINISTRATORS, _ADMINISTRATORS
+    ),
 }
 
 

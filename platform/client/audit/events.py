@@ -14,7 +14,7 @@ from audit.canonical import MAXIMUM_BYTES, NotCanonical, canonical_bytes
 
 FIELDS = ["actor", "data", "kind", "nonce", "outcome", "schema", "subject", "time", "version"]
 SCHEMA = "event/1"
-ACTOR_KINDS = frozenset({"person", "token", "worker", "system"})
+ACTOR_KINDS = frozenset({"person", "token", "ci", "worker", "system"})
 CHANNELS = frozenset({"web", "api", "system", "command"})
 MOST_NESTED = 32
 """Lists and objects within each other, the event itself included; no kind needs five."""

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from config import connection as servers
-from config.settings.environment import ENV
+from config.settings.environment import ENV, words
 from config.settings.logs import configure_logging
+from config.settings.oidc import PUBLIC, issuers
 from config.settings.queues import *  # noqa: F403
 from config.settings.queues import broker_settings
 
@@ -195,9 +196,16 @@ REST_KNOX = {
     "AUTO_REFRESH": False,
 }
 
+# --- identities of CI jobs -------------------------------------------------------------------------
+#: Issuers that every vendor may name, each with the form of its claims; no other is ever asked for its keys.
+OIDC_ISSUERS = issuers(words("LINGEE_OIDC_ISSUERS") or PUBLIC)
+#: For whom a job asks its token: this site alone, so that one made for another place is worth nothing here.
+OIDC_AUDIENCE = ENV.str("LINGEE_OIDC_AUDIENCE", default="lingee-bench-local")
+
 # --- the API -------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.publishing.authentication.CiAuthentication",
         "accounts.authentication.ApiTokenAuthentication",
         "accounts.authentication.LiveSessionAuthentication",
     ],

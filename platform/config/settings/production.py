@@ -22,11 +22,15 @@ if os.environ["LINGEE_ROLE"] in BOX_HOLDERS:
 os.environ.setdefault("LINGEE_LOG_FORMAT", "json")
 
 from config.settings.base import *  # noqa: E402, F403
+from config.settings.base import OIDC_ISSUERS as CHOSEN_ISSUERS  # noqa: E402
 from config.settings.base import STATE_DIR  # noqa: E402
+from config.settings.oidc import https_only  # noqa: E402
 
 DEBUG = False
 ALLOWED_HOSTS = words("LINGEE_ALLOWED_HOSTS")
 SITE_URL = ENV.str("LINGEE_SITE", default=f"https://{ALLOWED_HOSTS[0]}" if ALLOWED_HOSTS else "").rstrip("/")
+OIDC_ISSUERS = https_only(CHOSEN_ISSUERS)
+OIDC_AUDIENCE = ENV.str("LINGEE_OIDC_AUDIENCE", default=SITE_URL)  # two sites must not share it
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS]
 SECURE_SSL_REDIRECT = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
