@@ -172,6 +172,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("submissions:upstreams", _("Model upstreams")),
             ("submissions:tokens", _("Tokens")),
             ("submissions:publishers", _("Trusted publishers")),
+            ("submissions:webhooks", _("Webhooks")),
             ("accounts:organisation", _("Organisation and account")),
         ]
     if area == "account":

@@ -118,6 +118,18 @@ EXPORT: dict[str, Look] = {
     "failed": Look("bad", "cross", _("failed")),
 }
 
+WEBHOOK: dict[str, Look] = {
+    "on": Look("good", "check", _("on")),
+    "failing": Look("warn", "warning", _("failing")),
+    "off": Look("bad", "stop", _("switched off")),
+}
+
+DELIVERY: dict[str, Look] = {
+    "waiting": Look("busy", "clock", _("waiting")),
+    "delivered": Look("good", "check", _("accepted")),
+    "failed": Look("bad", "cross", _("given up")),
+}
+
 NOTICE: dict[str, Look] = {"unread": Look("busy", "bell", _("unread"))}
 
 KINDS: dict[str, dict[str, Look]] = {
@@ -136,6 +148,8 @@ KINDS: dict[str, dict[str, Look]] = {
     "decision": DECISION,
     "export": EXPORT,
     "notice": NOTICE,
+    "webhook": WEBHOOK,
+    "delivery": DELIVERY,
 }
 
 

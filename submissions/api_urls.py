@@ -15,6 +15,7 @@ from submissions.api import (
     tokens,
     uploads,
     upstreams,
+    webhooks,
 )
 from submissions.api.base import Anyone
 
@@ -51,6 +52,17 @@ urlpatterns: list[URLPattern] = [
     path("oidc/check", oidc.Check.as_view(), name="api-oidc-check"),
     path("publishers", oidc.Publishers.as_view(), name="api-publishers"),
     path("publishers/<uuid:publisher_id>", oidc.PublisherDetail.as_view(), name="api-publisher"),
+    path("webhooks", webhooks.Webhooks.as_view(), name="api-webhooks"),
+    path("webhooks/<uuid:webhook_id>", webhooks.WebhookDetail.as_view(), name="api-webhook"),
+    path("webhooks/<uuid:webhook_id>/test", webhooks.WebhookTest.as_view(), name="api-webhook-test"),
+    path(
+        "webhooks/<uuid:webhook_id>/deliveries",
+        webhooks.WebhookDeliveries.as_view(),
+        name="api-webhook-deliveries",
+    ),
+    path(
+        "deliveries/<uuid:delivery_id>/replay", webhooks.DeliveryReplay.as_view(), name="api-delivery-replay"
+    ),
     path("quota", published.Quota.as_view(), name="api-quota"),
     path("task-sets", published.TaskSets.as_view(), name="api-task-sets"),
     path("schemas/<slug:name>/<int:number>", published.Schema.as_view(), name="api-schema"),

@@ -198,3 +198,34 @@ class PublicationConsentChanged(Event):
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} changed the consent to publish the submission {subject} to {consent}.")
     consent: int
+
+
+class WebhookCreated(Event):
+    """`address` is concealed: it is the vendor's own."""
+
+    kind: ClassVar[str] = "webhook.created"
+    subject_type: ClassVar[str] = "webhook"
+    sentence = _("{actor} created the webhook {subject} of the organisation {owner}.")
+    owner: str
+    kinds: list[str]
+    address: str
+
+
+class WebhookDisabled(Event):
+    """Its address had accepted nothing for days."""
+
+    kind: ClassVar[str] = "webhook.disabled"
+    subject_type: ClassVar[str] = "webhook"
+    sentence = _("{actor} switched off the webhook {subject}.")
+
+
+class WebhookEnabled(Event):
+    kind: ClassVar[str] = "webhook.enabled"
+    subject_type: ClassVar[str] = "webhook"
+    sentence = _("{actor} switched on the webhook {subject}.")
+
+
+class WebhookRemoved(Event):
+    kind: ClassVar[str] = "webhook.removed"
+    subject_type: ClassVar[str] = "webhook"
+    sentence = _("{actor} removed the webhook {subject}.")

@@ -126,4 +126,18 @@ QUOTA = Ledger(
     steps={"quota.policy_set": _rules},
 )
 
-LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, UPLOAD, QUOTA]
+WEBHOOK = Ledger(
+    table="submissions_webhookendpoint",
+    columns=("owner", "state"),
+    query="SELECT id, organisation_id, CASE WHEN removed_at IS NOT NULL THEN 'removed' "
+    "WHEN disabled_at IS NOT NULL THEN 'off' ELSE 'on' END FROM submissions_webhookendpoint",
+    begins=frozenset({"webhook.created"}),
+    steps={
+        "webhook.created": together(sets(owner="owner"), becomes(state="on")),
+        "webhook.disabled": becomes(state="off"),
+        "webhook.enabled": becomes(state="on"),
+        "webhook.removed": becomes(state="removed"),
+    },
+)
+
+LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, UPLOAD, QUOTA, WEBHOOK]

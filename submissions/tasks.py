@@ -7,6 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from submissions import services
+from submissions.webhooks import delivery
 
 
 @shared_task(name="submissions.tasks.check")
@@ -31,3 +32,16 @@ def advance_run(run_id: str) -> None:
 def sweep() -> None:
     """Find what lost tickets left lying (queue `governance`)."""
     services.sweep()
+
+
+@shared_task(name="submissions.tasks.deliver_webhooks")
+def deliver_webhooks() -> None:
+    """Send the messages to webhooks that are due (queue `web`: it holds the key of their secrets)."""
+    delivery.deliver_due()
+
+
+@shared_task(name="submissions.tasks.look_after_webhooks")
+def look_after_webhooks() -> None:
+    """Tell webhooks of tokens that expire soon, and forget old messages (queue `web`)."""
+    delivery.warn_of_tokens()
+    delivery.forget_old()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from submissions.views import publishers, registry, submission, submitting, tokens, upstreams
+from submissions.views import publishers, registry, submission, submitting, tokens, upstreams, webhooks
 
 app_name = "submissions"
 urlpatterns = [
@@ -36,6 +36,9 @@ urlpatterns = [
     path("v/publishers/", publishers.publisher_list, name="publishers"),
     path("v/publishers/new/", publishers.new_publisher, name="new_publisher"),
     path("v/publishers/<uuid:publisher>/remove/", publishers.remove_publisher, name="remove_publisher"),
+    path("v/webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("v/webhooks/new/", webhooks.new_webhook, name="new_webhook"),
+    path("v/webhooks/<uuid:webhook>/", webhooks.webhook, name="webhook"),
     path("v/tokens/", tokens.token_list, name="tokens"),
     path("v/tokens/new/", tokens.new_token, name="new_token"),
     path("v/tokens/<uuid:token>/revoke/", tokens.revoke_token, name="revoke_token"),

@@ -4,6 +4,7 @@ from submissions.models.quota import AdmissionStop, QuotaCounter, QuotaPolicy, S
 from submissions.models.registry import Harness, HarnessVersion
 from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
 from submissions.models.upload import Upload
+from submissions.webhooks.models import WebhookDelivery, WebhookEndpoint
 
 __all__ = [
     "AdmissionStop",
@@ -16,4 +17,6 @@ __all__ = [
     "Submission",
     "SubmissionTransition",
     "Upload",
+    "WebhookDelivery",
+    "WebhookEndpoint",
 ]

@@ -65,10 +65,19 @@ class Entry:
 
 
 def _entries() -> dict[Code, Entry]:
-    from submissions.problems import credentials, intake, lifecycle, publishing, quota, requests, upstreams
+    from submissions.problems import (
+        credentials,
+        intake,
+        lifecycle,
+        publishing,
+        quota,
+        requests,
+        upstreams,
+        webhooks,
+    )
 
     rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
-    rows += lifecycle.ROWS
+    rows += [*lifecycle.ROWS, *webhooks.ROWS]
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

@@ -13,6 +13,7 @@ from submissions.models import Submission, SubmissionTransition
 from submissions.policies.states import ENDS, SlotEffect, may_move, slot_effect
 from submissions.problems import Code, refuse
 from submissions.services import slots, telling
+from submissions.webhooks import services as webhooks
 
 
 def locked(submission_id: UUID) -> Submission:
@@ -57,3 +58,4 @@ def move(
         slots.lift_cooldown(submission, cause=cause, by=by)
     submission.slot.refresh_from_db()
     telling.tell_move(submission)
+    webhooks.enqueue_move(submission)

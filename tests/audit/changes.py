@@ -77,6 +77,7 @@ INSERT INTO submissions_quotapolicy (id, task_set_id, profile, rule, value, vali
   SELECT gen_random_uuid(), id, 'demo', 'line', 99, now() FROM benchmark_tasksetversion;
 INSERT INTO submissions_admissionstop (id, task_set_id, cause, since)
   SELECT gen_random_uuid(), id, 'governance', now() FROM benchmark_tasksetversion;
+UPDATE submissions_webhookendpoint SET url = 'x';
 INSERT INTO governance_runcommitment (submission_id, root, runs, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM submissions_submission;
 INSERT INTO governance_releasepolicy (id, task_set_id, profile, rule, grid_points, rho, tick_seconds, half_widths,

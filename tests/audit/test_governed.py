@@ -20,6 +20,7 @@ from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
 from evaluation import claims
+from submissions.webhooks.services import create as create_webhook
 from tests.access.oidc.arranged import exchanged
 from tests.access.registration.filing import filed
 from tests.access.upstreams.arranged import upstream_with_credential
@@ -52,6 +53,7 @@ UNGOVERNED = {
     "evaluation_publictaskresult": "never changes; shown to the vendor as it is",
     "evaluation_workerreport": "signs of life",
     "submissions_quotacounter": "what an admission locks; the numbers are the slots",
+    "submissions_webhookdelivery": "messages about what has its own event; kept for a month",
     "submissions_idempotencyrecord": "answers given again for a month, then forgotten",
 }
 """Why changes of these rows need no event of their own; the tables of the log itself (audit_…) are append-only."""
@@ -62,6 +64,7 @@ BOOKKEEPING = {
     "accounts_apitoken": {"last_used_at", "announced_days"},
     "evaluation_evaluationrun": {"quarter", "quarter_at"},
     "submissions_upload": {"verifying_since"},
+    "submissions_webhookendpoint": {"failing_since"},
     "submissions_submission": {"check_lease", "check_lease_until"},
 }
 
@@ -132,6 +135,7 @@ def everything(transactional_db: None) -> None:
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     filed(world.vendor(verified=False))
     members.invite(vendor.organisation, "new@lingee.invalid", "viewer", inviter=vendor.user, by=vendor.actor)
+    create_webhook(vendor.organisation, url="https://hooks.example/", kinds=["test"], by=vendor.actor)
     opened()
     appointed()
     upstream_with_credential(vendor)

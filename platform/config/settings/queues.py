@@ -28,6 +28,8 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "registrations": {"task": "accounts.tasks.watch_registrations", "queue": "governance", "seconds": 3600.0},
     "leaks": {"task": "accounts.tasks.revoke_leaked", "queue": "web", "seconds": 60.0},
     "token-ends": {"task": "accounts.tasks.announce_token_ends", "queue": "web", "seconds": 600.0},
+    "webhooks": {"task": "submissions.tasks.deliver_webhooks", "queue": "web", "seconds": 30.0},
+    "webhook-care": {"task": "submissions.tasks.look_after_webhooks", "queue": "web", "seconds": 3600.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 
