@@ -188,6 +188,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
         return [
             ("console:submissions", _("Running submissions")),
             ("console:organisations", _("Organisations to review")),
+            ("console:owners", _("Owners to be told")),
             ("console:workers", _("Workers")),
             ("console:duties", _("Access review")),
             ("console:rooms", _("Audit rooms")),

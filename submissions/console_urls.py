@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console, duties, registration, rooms
+from submissions.views import console, duties, owners, registration, rooms
 
 app_name = "console"
 urlpatterns = [
@@ -19,5 +19,8 @@ urlpatterns = [
     path("console/rooms/", rooms.rooms, name="rooms"),
     path("console/rooms/new/", rooms.propose, name="room_new"),
     path("console/rooms/<uuid:room>/<slug:act>/", rooms.act, name="room_act"),
+    path("console/owners/", owners.owner_list, name="owners"),
+    path("console/owners/<uuid:submission>/tell/", owners.order, name="owner_notice"),
+    path("console/owners/<uuid:submission>/objection/", owners.objection, name="owner_objection"),
     path("console/workers/", console.workers, name="workers"),
 ]

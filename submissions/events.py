@@ -19,6 +19,40 @@ class HarnessRegistered(Event):
     relation: str
 
 
+class HarnessOwnerNamed(Event):
+    """`owner` is the contact address, concealed."""
+
+    kind: ClassVar[str] = "harness.owner_named"
+    subject_type: ClassVar[str] = "harness"
+    sentence = _("{actor} named the owner of the harness {subject}.")
+    owner: str
+
+
+class OwnerNoticeOrdered(Event):
+    kind: ClassVar[str] = "owner_notice.ordered"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} checked the owner's address and had the owner told of the submission {subject}.")
+    ordered_by: str
+
+
+class OwnerNoticeSent(Event):
+    kind: ClassVar[str] = "owner_notice.sent"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _(
+        "The owner was told of the submission {subject}; it may be published from {publishable_from}."
+    )
+    publishable_from: str
+
+
+class OwnerObjected(Event):
+    """`objection` is concealed."""
+
+    kind: ClassVar[str] = "owner_notice.objected"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} recorded that the owner objects to publishing the submission {subject}.")
+    objection: str
+
+
 class HarnessVersionRegistered(Event):
     kind: ClassVar[str] = "harness.version_registered"
     version: ClassVar[int] = 2

@@ -14,6 +14,7 @@ from benchmark.models import TaskSetVersion
 from submissions import cards
 from submissions.models import Harness, HarnessVersion
 from submissions.models.registry import NAME_PATTERN, VERSION_PATTERN
+from submissions.relations.services import Owner
 
 
 class HarnessForm(forms.Form):
@@ -36,6 +37,30 @@ class HarnessForm(forms.Form):
     relation = forms.ChoiceField(
         label=_("Who submits it"), choices=Harness.Relation.choices, widget=forms.RadioSelect
     )
+    owner_name = forms.CharField(
+        label=_("Owner"), max_length=200, required=False, help_text=_("Only where somebody else submits it.")
+    )
+    owner_contact = forms.EmailField(
+        label=_("E-mail address of the owner"),
+        max_length=254,
+        required=False,
+        help_text=_(
+            "Before a third party's result is published, the owner is told and has 14 days to object."
+        ),
+    )
+    owner_statement = forms.CharField(
+        label=_("The owner's consent"),
+        max_length=4000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_("In the owner's words, with its date; needed where you submit with consent."),
+    )
+
+    def registration(self) -> dict[str, Any]:
+        """What `register_harness` takes."""
+        entered = {name: self.cleaned_data[name] for name in ("name", "title", "relation")}
+        parts = {name: self.cleaned_data[f"owner_{name}"] for name in ("name", "contact", "statement")}
+        return {**entered, "owner": Owner(**parts) if any(parts.values()) else None}
 
 
 class VersionForm(forms.Form):

@@ -6,7 +6,9 @@ from uuid import UUID
 
 from celery import shared_task
 
+from audit.events import system
 from submissions import services
+from submissions.relations import services as relations
 from submissions.webhooks import delivery
 
 
@@ -45,3 +47,9 @@ def look_after_webhooks() -> None:
     """Tell webhooks of tokens that expire soon, and forget old messages (queue `web`)."""
     delivery.warn_of_tokens()
     delivery.forget_old()
+
+
+@shared_task(name="submissions.tasks.tell_owners")
+def tell_owners() -> None:
+    """Mail the notices to owners that were ordered (queue `web`: it opens their addresses)."""
+    relations.send_due_notices(by=system("owner-notices"))

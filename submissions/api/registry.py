@@ -26,6 +26,7 @@ from submissions.api.serializers import (
 )
 from submissions.delivery import delivers, hand_out
 from submissions.models import Harness
+from submissions.relations.services import Owner
 
 
 class Harnesses(MemberView):
@@ -53,7 +54,12 @@ class Harnesses(MemberView):
         body = self.read(HarnessIn)
 
         def act() -> tuple[int, dict[str, Any]]:
-            harness = services.register_harness(self.caller.organisation, **body, by=self.caller.actor)
+            named = body.get("owner")
+            harness = services.register_harness(
+                self.caller.organisation,
+                **{**body, "owner": Owner(**named) if named else None},
+                by=self.caller.actor,
+            )
             return 201, dict(HarnessOut(harness).data)
 
         answer = services.once(self.caller.organisation, "harnesses", self.idempotency_key(), body, act)

@@ -25,10 +25,19 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
+class OwnerIn(StrictSerializer):
+    """Where somebody else submits: whose harness it is; for `consent`, their consent in words."""
+
+    name = serializers.CharField(max_length=200)
+    contact = serializers.EmailField(max_length=254)
+    statement = serializers.CharField(max_length=4000, required=False, default="", allow_blank=True)
+
+
 class HarnessIn(StrictSerializer):
     name = serializers.CharField(max_length=63)
     title = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
     relation = serializers.ChoiceField(choices=Harness.Relation.values, default=Harness.Relation.OWNER)
+    owner = OwnerIn(required=False)
 
 
 class VersionIn(StrictSerializer):

@@ -124,7 +124,7 @@ class Upstreams(MemberView):
 
     permissions: ClassVar = {"GET": Permission.UPSTREAM_READ, "POST": Permission.UPSTREAM_WRITE}
 
-    @extend_schema(parameters=PAGED, responses=problems({200: UpstreamsOut}))
+    @extend_schema(operation_id="upstream_list", parameters=PAGED, responses=problems({200: UpstreamsOut}))
     def get(self, request: Request) -> Response:
         rows = upstreams_of(self.caller.organisation)
         page = paging.after(rows, paging.asked(request), lambda view: view.row.id)
@@ -132,7 +132,12 @@ class Upstreams(MemberView):
         answer.data["platform"] = PlatformUpstreamOut(platform_upstreams(), many=True).data
         return answer
 
-    @extend_schema(request=UpstreamIn, parameters=CREATES, responses=problems({201: UpstreamOut}))
+    @extend_schema(
+        operation_id="upstream_create",
+        request=UpstreamIn,
+        parameters=CREATES,
+        responses=problems({201: UpstreamOut}),
+    )
     def post(self, request: Request) -> Response:
         body = self.read(UpstreamIn)
         organisation = self.caller.organisation
@@ -169,11 +174,15 @@ class UpstreamDetail(_One):
         "DELETE": Permission.UPSTREAM_WRITE,
     }
 
-    @extend_schema(responses=problems({200: UpstreamOut}))
+    @extend_schema(operation_id="upstream", responses=problems({200: UpstreamOut}))
     def get(self, request: Request, upstream_id: UUID) -> Response:
         return self.answer(upstream_id)
 
-    @extend_schema(request=UpstreamChangeIn(partial=True), responses=problems({200: UpstreamOut}))
+    @extend_schema(
+        operation_id="upstream_change",
+        request=UpstreamChangeIn(partial=True),
+        responses=problems({200: UpstreamOut}),
+    )
     def patch(self, request: Request, upstream_id: UUID) -> Response:
         """Name and limits; what is called never changes."""
         found = self.view(upstream_id)
@@ -182,7 +191,7 @@ class UpstreamDetail(_One):
         upstreams.change_upstream(found.row.id, changes=body.validated_data, by=self.caller.actor)
         return self.answer(upstream_id)
 
-    @extend_schema(responses=problems({204: None}))
+    @extend_schema(operation_id="upstream_retire", responses=problems({204: None}))
     def delete(self, request: Request, upstream_id: UUID) -> Response:
         """Retire it: it stays on record, is not called any more, and its credential is destroyed."""
         upstreams.retire_upstream(self.view(upstream_id).row.id, by=self.caller.actor)
@@ -192,7 +201,9 @@ class UpstreamDetail(_One):
 class UpstreamCredentialDetail(_One):
     permissions: ClassVar = {"PUT": Permission.UPSTREAM_WRITE}
 
-    @extend_schema(request=CredentialIn, responses=problems({200: UpstreamOut}))
+    @extend_schema(
+        operation_id="upstream_credential", request=CredentialIn, responses=problems({200: UpstreamOut})
+    )
     def put(self, request: Request, upstream_id: UUID) -> Response:
         """Set or replace it; nobody reads it back."""
         found = self.view(upstream_id)
@@ -203,7 +214,7 @@ class UpstreamCredentialDetail(_One):
 class UpstreamTest(_One):
     permissions: ClassVar = {"POST": Permission.UPSTREAM_TEST}
 
-    @extend_schema(request=None, responses=problems({202: UpstreamOut}))
+    @extend_schema(operation_id="upstream_test", request=None, responses=problems({202: UpstreamOut}))
     def post(self, request: Request, upstream_id: UUID) -> Response:
         """Have one small call made; `trial` of the upstream has the outcome some seconds later."""
         upstreams.ask_trial(self.view(upstream_id).row.id, by=self.caller.actor)

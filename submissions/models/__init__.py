@@ -4,13 +4,16 @@ from submissions.models.quota import AdmissionStop, QuotaCounter, QuotaPolicy, S
 from submissions.models.registry import Harness, HarnessVersion
 from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
 from submissions.models.upload import Upload
+from submissions.relations.models import HarnessOwner, OwnerNotice
 from submissions.webhooks.models import WebhookDelivery, WebhookEndpoint
 
 __all__ = [
     "AdmissionStop",
     "Harness",
+    "HarnessOwner",
     "HarnessVersion",
     "IdempotencyRecord",
+    "OwnerNotice",
     "QuotaCounter",
     "QuotaPolicy",
     "Slot",

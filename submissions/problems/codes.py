@@ -116,6 +116,7 @@ class Code(StrEnum):
     MANIFEST_NAME_DIFFERS = "manifest_name_differs"
     MANIFEST_VERSION_DIFFERS = "manifest_version_differs"
     NOT_YET_SUPPORTED = "not_yet_supported"
+    OWNER_NOTICE_NOT_DUE = "owner_notice_not_due"
     # model upstreams
     UPSTREAM_NAME_TAKEN = "upstream_name_taken"
     UPSTREAM_RETIRED = "upstream_retired"

@@ -1,4 +1,4 @@
-"""Problems with model upstreams."""
+"""Problems with model upstreams, and with the notice to a harness's owner."""
 
 from __future__ import annotations
 
@@ -40,5 +40,16 @@ ROWS: list[Row] = [
         _("Too many trial calls"),
         _("An upstream is tried at most once in 10 seconds, and an organisation's at most 30 times an hour."),
         _("Wait as long as Retry-After says."),
+    ),
+    (
+        Code.OWNER_NOTICE_NOT_DUE,
+        409,
+        Fault.POLICY,
+        _("There is nothing to be told to the owner"),
+        _(
+            "An owner is told once of a third party's submission whose publication was agreed to, and objects "
+            "once, after the mail went out."
+        ),
+        _("Look at the submission's state again."),
     ),
 ]

@@ -15,13 +15,21 @@ from submissions import cards, events
 from submissions.models import Harness, HarnessVersion
 from submissions.models.registry import NAME_PATTERN, VERSION_PATTERN
 from submissions.problems import Code, FieldError, Refusal, Refused, refuse
+from submissions.relations.services import Owner, name_owner, owner_errors
 from submissions.services import standing
 
 
 def register_harness(
-    organisation: Organisation, *, name: str, title: str, relation: str, by: Actor
+    organisation: Organisation,
+    *,
+    name: str,
+    title: str,
+    relation: str,
+    by: Actor,
+    owner: Owner | None = None,
 ) -> Harness:
-    """A new harness line. `name` is what harness.toml says; `relation` is a Harness.Relation.
+    """A new harness line. `name` is what harness.toml says; `relation` is a Harness.Relation, and says whether the
+    owner has to be named. Neither changes later: who submits in another role registers the harness anew.
 
     Raises Refused: name_taken, invalid_field, and the reasons of standing.
     """
@@ -31,6 +39,8 @@ def register_harness(
         errors.append(FieldError("$.name", "1 to 63 of a-z, 0-9 and inner hyphens"))
     if relation not in Harness.Relation.values:
         errors.append(FieldError("$.relation", f"one of {', '.join(Harness.Relation.values)}"))
+    else:
+        errors += owner_errors(relation, owner)
     if len(title) > 120:
         errors.append(FieldError("$.title", "at most 120 characters"))
     if errors:
@@ -46,6 +56,8 @@ def register_harness(
             )
             event = events.HarnessRegistered(subject=harness.id, name=concealed(name), relation=relation)
             log.append(event, by=by)
+            if owner is not None:
+                name_owner(harness, owner, by=by)
             # Again, once the foreign key holds the organisation's row: it may have become an auditor in between.
             connection.check_constraints()
             standing.require(organisation, by)

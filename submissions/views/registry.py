@@ -21,6 +21,7 @@ from submissions.faces import list_face
 from submissions.forms import CardDocumentForm, HarnessForm, VersionForm
 from submissions.models import Harness
 from submissions.problems import Refused
+from submissions.relations.services import owner_of
 from submissions.views.common import actor, form_status, refused_page
 
 DEEPEST, INDENTED = 32, 128
@@ -41,7 +42,7 @@ def new_harness(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             harness = services.register_harness(
-                membership_in(request).organisation, **form.cleaned_data, by=actor(request)
+                membership_in(request).organisation, **form.registration(), by=actor(request)
             )
         except Refused as refused:
             return refused_page(request, "submissions/harness_new.html", {"form": form}, refused.refusal)
@@ -57,7 +58,13 @@ def harness(request: HttpRequest, harness: UUID) -> HttpResponse:
     latest = queries.submissions_of(found.organisation, harness=found, limit=10)
     subject = ("organisation", found.organisation_id)
     show_status(request, "submission", subject, list_face(latest), by=actor(request))
-    context = {"harness": found, "versions": queries.harness_versions(found), "submissions": latest}
+    named = getattr(found, "owner", None)
+    context = {
+        "harness": found,
+        "versions": queries.harness_versions(found),
+        "submissions": latest,
+        "owner": owner_of(named) if named else None,
+    }
     return render(request, "submissions/harness.html", context)
 
 

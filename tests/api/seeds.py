@@ -8,12 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.test import Client
+
 from accounts import services as accounts
-from accounts.models import Membership
+from accounts.models import Membership, User
 from benchmark.models import TaskSetVersion
 from submissions import services
 from submissions.models import HarnessVersion, Submission
 from submissions.problems import Code
+from tests.access.upstreams.arranged import registered, upstream_with_credential
 from tests.pages import site
 from tests.submissions import world
 from tests.submissions.bundles import bundle, card, sha256
@@ -23,16 +26,41 @@ AWAITING = (*site.TO_RUNNING, ("awaiting_choice", Code.DEADLINE_GRADING))
 Good = dict[str, Any]
 
 
+BY_SESSION = frozenset(
+    {
+        *("upstream_create", "upstream_change", "upstream_credential", "upstream_retire"),
+        *("token_list", "token_create", "token_revoke"),
+        *("publisher_create", "publisher_remove"),
+    }
+)
+"""Operations that no token may use."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """A browser in which somebody has signed in."""
+
+    cookie: str
+    form_token: str
+
+
+def session_of(user: User) -> Session:
+    client = Client()
+    client.force_login(user)
+    return Session(client.cookies["sessionid"].value, "a" * 32)
+
+
 @dataclass
 class Seeds:
     """Ids by the name of the parameter or field that takes them, and the callers' secrets."""
 
     vendor: world.Vendor
     task_set: TaskSetVersion
-    secrets: list[str]
+    secrets: list[str | Session]
+    session: Session
     ids: dict[str, list[str]] = field(default_factory=dict)
 
-    def credential(self, dice: random.Random) -> str:
+    def credential(self, dice: random.Random) -> str | Session:
         """Mostly one of the three callers; now and then none, a wrong one, or a stranger's."""
         draw = dice.random()
         if draw < 0.08:
@@ -66,7 +94,8 @@ def seeded() -> Seeds:
         site.moved(vendor.submit(task_set, harness), *states) for states in ((), site.TO_RUNNING, AWAITING)
     ]
     made += [complete(vendor, task_set), other.submit(task_set, other.harness())]
-    found = Seeds(vendor, task_set, [vendor.api.secret, mate.api.secret, reading])
+    session = session_of(vendor.user)
+    found = Seeds(vendor, task_set, [vendor.api.secret, mate.api.secret, reading, session], session)
     found.ids = {
         "harness_id": [str(harness.id), str(made[-1].harness_version.harness_id)],
         "harness": [str(harness.id)],
@@ -77,6 +106,7 @@ def seeded() -> Seeds:
         "submission_id": [str(row.id) for row in made],
         "task_set": [task_set.label],
         "code": ["cooldown", "not_found"],
+        "upstream_id": [str(registered(one, name="seed").id) for one in (vendor, other)],
     }
     return found
 
@@ -123,6 +153,10 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         row, _ = accounts.issue_token(vendor.user, vendor.organisation, name="t", scopes=["read"], by=by)
         return str(row.public_id)
 
+    def upstream() -> Good:
+        row = upstream_with_credential(vendor, name=f"u{uuid.uuid4().hex[:8]}")
+        return {"path_parameters": {"upstream_id": str(row.id)}}
+
     def order() -> dict[str, Any]:
         version = new_version()
         return world.body_of(vendor.order(task_set, version.harness, version))
@@ -147,6 +181,24 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "submission": moved,
         "submission_cancel": moved,
         "submission_choose": lambda: {**moved(*AWAITING), "body": {"choice": "keep"}},
+        "upstream_create": lambda: {
+            "body": {
+                "name": f"u{uuid.uuid4().hex[:8]}",
+                "dialect": "openai-chat",
+                "base_url": "https://api.example.com/v1",
+                "snapshot": "model-2026-11-01",
+                "exposure": "third_party",
+                "requests_per_minute": 60,
+                "concurrency": 4,
+                "ceiling": "100.00",
+                "currency": "CNY",
+            }
+        },
+        "upstream": upstream,
+        "upstream_change": lambda: {**upstream(), "body": {"concurrency": 2}},
+        "upstream_credential": lambda: {**upstream(), "body": {"credential": "sk-" + "0" * 30}},
+        "upstream_retire": upstream,
+        "upstream_test": upstream,
         "preflight": ready,
         "result": ready,
         "receipt": ready,

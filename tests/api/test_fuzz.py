@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.api.seeds import Seeds, good_requests, seeded
+from tests.api.seeds import BY_SESSION, Seeds, Session, good_requests, seeded
 from tests.submissions.world import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.acceptance("access:6")]
@@ -63,10 +63,15 @@ class Tally:
         self.complaints.setdefault(name, []).append(str(what)[:1500])
 
 
-def send(case: Any, secret: str, tally: Tally, name: str) -> None:
+def send(case: Any, secret: str | Session, tally: Tally, name: str) -> None:
     """One case to the site as its server calls it, checked against the description."""
-    case.headers.pop("Authorization", None)
-    if secret:
+    for field_name in ("Authorization", "X-CSRFToken"):
+        case.headers.pop(field_name, None)
+    case.cookies = {}
+    if isinstance(secret, Session):
+        case.cookies = {"sessionid": secret.cookie, "csrftoken": secret.form_token}
+        case.headers["X-CSRFToken"] = secret.form_token
+    elif secret:
         case.headers["Authorization"] = f"Bearer {secret}"
     try:
         response = case.call()
@@ -95,7 +100,7 @@ def fuzz(seeds: Seeds, ready: Callable[[], int], cases: int, said: dict[str, Any
         assert plain or name in good, f"tests/api/seeds.py has no good request for {name}"
         case = operation.Case(**good.get(name, dict)(), headers={"Idempotency-Key": f"good-{name}"})
         ready()
-        send(case, seeds.vendor.api.secret, tally, name)
+        send(case, seeds.session if name in BY_SESSION else seeds.vendor.api.secret, tally, name)
     each = -(-(cases - len(operations)) // len(operations))
     for operation in operations:
         before = tally.cases

@@ -66,6 +66,11 @@ INSERT INTO evaluation_attempt (id, episode_id, number, fence, worker, started_a
   FROM evaluation_attempt;
 DELETE FROM evaluation_attempt;
 UPDATE submissions_harness SET title = 'x';
+INSERT INTO submissions_harnessowner (harness_id, wrapped_key, sealed, filed_at)
+  SELECT id, 'k', 's', now() FROM submissions_harness;
+INSERT INTO submissions_ownernotice (id, submission_id, ordered_by, ordered_at, objection)
+  SELECT gen_random_uuid(), s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), now(), ''
+  FROM submissions_submission s;
 INSERT INTO submissions_harnessversion (id, harness_id, version, card, card_digest, card_schema, created_at)
   SELECT gen_random_uuid(), id, '77', '{}', '', 1, now() FROM submissions_harness;
 UPDATE submissions_upload SET sha256 = repeat('0', 64);

@@ -41,6 +41,9 @@ UNMARKED = {
         *(f"submissions:{name}" for name in ("upstreams", "new_upstream", "upstream", "change_upstream")),
         *(f"submissions:{name}" for name in ("upstream_credential", "try_upstream", "retire_upstream")),
     ),
+    "owners of harnesses, to identity reviewers": (
+        *("console:owners", "console:owner_notice", "console:owner_objection"),
+    ),
     "what workers proved at start": ("console:workers",),
     "leads on only": ("console:inbox", "auditing:position", "auditing:rooms"),
     "sizes, roots, counts and times of the log": (
