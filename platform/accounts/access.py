@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from allauth.core.exceptions import ReauthenticationRequired
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -17,9 +18,13 @@ from django.utils.translation import gettext as _
 from accounts.auditors import term_of
 from accounts.models import AuditorTerm, Membership
 from accounts.queries import membership_of
+from accounts.security import factors
+from accounts.security.policies import Standing
 
 View = Callable[..., HttpResponse]
 CONSOLE_ROLES = ("console", "test")
+AFTER_ENROLMENT = "after_enrolment"
+"""In a session: the address that asked for a second factor, to go on to once there is one."""
 
 
 class MemberRequest(HttpRequest):
@@ -55,6 +60,48 @@ def person_page(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return _stopped(request) or never_cached(view(request, *args, **kwargs))
+
+    return guarded
+
+
+def _weak(request: HttpRequest) -> HttpResponse | None:
+    """Leads on whoever is not signed in with a second factor; None where the person may go on."""
+    standing = factors.standing_of(request)
+    if standing is Standing.STRONG:
+        return None
+    if standing is Standing.UNUSED:
+        there = redirect_to_login(request.get_full_path(), login_url="mfa_reauthenticate")
+    else:
+        messages.warning(
+            request,
+            _(
+                "That page needs a second step at sign-in. Set up an authenticator app or a passkey here; you "
+                "are led back afterwards."
+            ),
+        )
+        request.session[AFTER_ENROLMENT] = request.get_full_path()
+        there = redirect("mfa_index")
+    return never_cached(there)
+
+
+def strong_page(view: View) -> View:
+    """Inside one of the other guards: only in a session signed in with a second factor. Others are led to have one."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return _weak(request) or view(request, *args, **kwargs)
+
+    return guarded
+
+
+def fresh_page(view: View) -> View:
+    """Inside one of the other guards: whoever has not proved who they are for 15 minutes does so first."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not factors.is_fresh(request):
+            raise ReauthenticationRequired
+        return view(request, *args, **kwargs)
 
     return guarded
 
@@ -110,6 +157,6 @@ def _console_page(view: View, may_enter: Callable[[HttpRequest], bool]) -> View:
             if request.method in ("GET", "HEAD") and term_of(request.user):  # type: ignore[arg-type]
                 return never_cached(redirect("auditing:explorer"))
             raise Http404
-        return never_cached(view(request, *args, **kwargs))
+        return _weak(request) or never_cached(view(request, *args, **kwargs))
 
     return guarded

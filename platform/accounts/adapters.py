@@ -15,6 +15,7 @@ from accounts import events, services
 from accounts.auditors import term_of
 from accounts.models import User
 from accounts.queries import membership_of
+from accounts.security import factors
 from audit import log
 
 
@@ -47,6 +48,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return redirect("accounts:suspended")
         answer: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return answer
+
+    def is_reauthentication_required(self, *, app: str) -> bool:
+        """Not where whoever sits there has just proved who they are, be it by signing in."""
+        return not factors.is_fresh(self.request)
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """Staff to the console where this process has one, members to their area, others to create theirs."""

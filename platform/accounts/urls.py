@@ -6,6 +6,7 @@ from accounts import views
 from accounts.members import views as members
 from accounts.notices import views as notices
 from accounts.registration.urls import urlpatterns as registration
+from accounts.security import views as security
 
 app_name = "accounts"
 urlpatterns = [
@@ -14,6 +15,8 @@ urlpatterns = [
     path("account/notices/", notices.notices, name="notices"),
     path("account/notices/read/", notices.read, name="notices_read"),
     path("account/notices/settings/", notices.preferences, name="notice_settings"),
+    path("account/2fa/totp/picture/", security.totp_picture, name="totp_picture"),
+    path("account/2fa/enrolled/", security.enrolled, name="enrolled"),
     path("account/members/", members.members, name="members"),
     path("account/members/<uuid:member>/", members.member, name="member"),
     path("account/members/<uuid:member>/end/", members.end_member, name="end_member"),

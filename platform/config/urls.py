@@ -8,6 +8,8 @@ from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from accounts.security import views as security
+
 #: Roles whose process serves the staff pages; `test` is both sites at once.
 CONSOLE = ("console", "test")
 
@@ -30,6 +32,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *(path("api/v1/", include(module)) for module in sorted(_modules("api_urls"), key=_takes_the_rest)),
     path("log/", include("audit.public_urls")),
     *i18n_patterns(
+        # Before the library's, whose views they extend.
+        path("account/2fa/totp/activate/", security.activate_totp, name="mfa_activate_totp"),
+        path("account/2fa/webauthn/add/", security.add_passkey, name="mfa_add_webauthn"),
         path("account/", include("allauth.urls")),
         *(path("", include(module)) for module in _modules("urls")),
         # Staff pages are a process of their own, under its own database role: elsewhere they do not exist.

@@ -24,6 +24,8 @@ from accounts.permissions import (
     scope_for,
 )
 from accounts.queries import membership_of
+from accounts.security.factors import standing_of
+from accounts.security.policies import NEEDS_FACTOR, Standing
 from accounts.services import actor_for
 from audit.events import Actor
 from submissions.api.parsers import StrictJSONParser
@@ -49,9 +51,11 @@ class Caller:
     scopes: frozenset[str] = frozenset()
     harness_id: UUID | None = None
     submission_id: UUID | None = None
+    is_strong: bool = True
+    """For a session: whether it was signed in with a second factor."""
 
     def require(self, permission: Permission) -> None:
-        """Raises Refused: credential_not_permitted, scope_missing, role_may_not_submit."""
+        """Raises Refused: credential_not_permitted, scope_missing, role_may_not_submit, mfa_required."""
         reason = refused(permission, credential=self.credential, role=self.role, scopes=self.scopes)
         if reason is Reason.CREDENTIAL:
             allowed = ", ".join(credentials_for(permission))
@@ -61,6 +65,8 @@ class Caller:
             raise refuse(Code.SCOPE_MISSING, scope=scope_for(permission).value)
         if reason is Reason.ROLE:
             raise refuse(Code.ROLE_MAY_NOT_SUBMIT)
+        if permission in NEEDS_FACTOR and not self.is_strong:
+            raise refuse(Code.MFA_REQUIRED)
 
     def require_harness(self, harness_id: UUID | None) -> None:
         """Raises Refused (token_harness_mismatch) where the credential is limited to another harness."""
@@ -89,7 +95,7 @@ def caller_of(request: Request) -> Caller:
     if not isinstance(user, User):
         raise NotAuthenticated
     if presented is None:
-        return _by_session(user)
+        return _by_session(user, request)
     if not isinstance(presented, Presented):
         raise NotAuthenticated
     return Caller(
@@ -104,13 +110,14 @@ def caller_of(request: Request) -> Caller:
     )
 
 
-def _by_session(user: User) -> Caller:
+def _by_session(user: User, request: Request) -> Caller:
     membership = membership_of(user)
     if membership is None:
         raise refuse(Code.NO_ORGANISATION)
     organisation = membership.organisation
     by = actor_for(user, channel="api", organisation=organisation)
-    return Caller(user, organisation, by, Credential.SESSION, membership.role)
+    strong = standing_of(request._request) is Standing.STRONG
+    return Caller(user, organisation, by, Credential.SESSION, membership.role, is_strong=strong)
 
 
 class Member(BasePermission):

@@ -32,6 +32,7 @@ class Code(StrEnum):
     TOKEN_ORPHANED = "token_orphaned"  # noqa: S105 - a code
     ACCOUNT_SUSPENDED = "account_suspended"
     PERMISSION_DENIED = "permission_denied"
+    MFA_REQUIRED = "mfa_required"
     CSRF_FAILED = "csrf_failed"
     CREDENTIAL_NOT_PERMITTED = "credential_not_permitted"
     SCOPE_MISSING = "scope_missing"

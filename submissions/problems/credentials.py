@@ -65,6 +65,14 @@ ROWS: list[Row] = [
         _("Ask an owner of your organisation."),
     ),
     (
+        Code.MFA_REQUIRED,
+        403,
+        Fault.POLICY,
+        _("A second step at sign-in is needed"),
+        _("Whoever submits, or lets something submit for them, has signed in with a second factor."),
+        _("Set up an authenticator app or a passkey under Two-step sign-in, and sign in with it."),
+    ),
+    (
         Code.CSRF_FAILED,
         403,
         Fault.REQUEST,

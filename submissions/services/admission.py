@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.publishing.services import bind_watch
+from accounts.security.factors import is_enrolled
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -39,8 +40,9 @@ class Receipt:
 def submit(order: Order, *, by: Actor, key: str) -> Receipt:
     """Admit `order`, or return the earlier identical result. The web form and the API both end here.
 
-    Raises Refused with every reason of `policies.may_submit`, identical_in_flight, idempotency_key_required,
-    idempotency_conflict, or act_used for a job that submitted before; then nothing is changed and nothing charged.
+    Raises Refused with every reason of `policies.may_submit`, mfa_required, identical_in_flight,
+    idempotency_key_required, idempotency_conflict, or act_used for a job that submitted before; then nothing is
+    changed and nothing charged.
     """
     body = {
         "harness_version": str(order.harness_version.pk),
@@ -48,6 +50,8 @@ def submit(order: Order, *, by: Actor, key: str) -> Receipt:
         "task_set": order.task_set.label,
         "upload": str(order.upload.pk),
     }
+    if by.kind == "person" and not is_enrolled(by.account):
+        raise refuse(Code.MFA_REQUIRED)
     with transaction.atomic():
         answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
         _let_watch(order, UUID(answer.body["id"]), by)

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import member_page
+from accounts.access import fresh_page, member_page, strong_page
 from accounts.publishing.queries import issuers_for
 from accounts.views import membership_in, signed_in
 from submissions import queries
@@ -34,6 +34,8 @@ def publisher_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
+@fresh_page
 def new_publisher(request: HttpRequest) -> HttpResponse:
     organisation = membership_in(request).organisation
     harnesses = queries.harnesses_of(organisation)
@@ -54,6 +56,7 @@ def new_publisher(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@fresh_page
 def remove_publisher(request: HttpRequest, publisher: UUID) -> HttpResponse:
     found = reads.own_publisher(membership_in(request).organisation, publisher)
     context = {"publisher": found, "harness": reads.harness_names([found])[found.harness_id]}

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import member_page
+from accounts.access import member_page, strong_page
 from accounts.views import membership_in
 from benchmark.models import TaskSetVersion
 from config import clock
@@ -60,6 +60,7 @@ def new_submission(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
 def _guarded(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _choose(request)
@@ -143,6 +144,7 @@ def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | No
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
 @delivers("quota")
 def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
     """What was found in the check, what it costs, and the button that submits."""

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services
-from accounts.access import member_page
+from accounts.access import fresh_page, member_page, strong_page
 from accounts.forms import TokenForm
 from accounts.models import ApiToken, Membership
 from accounts.permissions import Credential, Permission, refused
@@ -53,6 +53,8 @@ def token_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
+@fresh_page
 def new_token(request: HttpRequest) -> HttpResponse:
     """Create a token; its text is in this one answer and nowhere else."""
     organisation = membership_in(request).organisation
@@ -78,6 +80,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@fresh_page
 def revoke_token(request: HttpRequest, token: uuid.UUID) -> HttpResponse:
     """For its holder and for owners."""
     found = next((row for row in visible_to(membership_in(request)) if row.public_id == token), None)

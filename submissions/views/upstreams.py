@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.access import member_page
+from accounts.access import fresh_page, member_page, strong_page
 from accounts.views import membership_in
 from evaluation.upstreams.models import NAME_PATTERN, Currency, Dialect, Exposure
 from submissions.problems import Refused
@@ -107,6 +107,8 @@ def upstream_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
+@fresh_page
 def new_upstream(request: HttpRequest) -> HttpResponse:
     form = UpstreamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -133,6 +135,8 @@ def upstream(request: HttpRequest, upstream: UUID) -> HttpResponse:
 @require_POST
 @sensitive_post_parameters("credential")
 @member_page
+@strong_page
+@fresh_page
 def set_credential(request: HttpRequest, upstream: UUID) -> HttpResponse:
     """The credential is in this request and in no answer."""
     found, form = _one(request, upstream), CredentialForm(request.POST)

@@ -51,7 +51,7 @@ def person(transactional_db: None) -> User:
     """Somebody with a name, a confirmed address, a second factor and a token."""
     user = services.create_user("erika@lingee.invalid", PASSWORD, by=BY, name="Erika Mustermann")
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-    Authenticator.objects.create(user=user, type="recovery_codes", data={"seed": "x"})
+    world.enrolled(user)
     organisation = services.create_organisation("Muster", owner=user, by=BY)
     services.issue_token(user, organisation, name="ci", scopes=["read"], by=BY)
     return user
@@ -182,6 +182,7 @@ def enter_everything(client: Client, task_set: Any) -> tuple[User, str]:
     client.post("/en/account/organisation/", founded)
     organisation = user.memberships.get().organisation
     services.verify_organisation(organisation, by=BY)
+    world.enrolled(user)
     _, secret = services.issue_token(
         user,
         organisation,

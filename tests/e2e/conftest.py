@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 
+from accounts.models import User
 from benchmark.models import TaskSetVersion
 from tests.factories import saved
 from tests.pages import site
@@ -76,8 +77,17 @@ def vendor(transactional_db: None) -> world.Vendor:
 
 def sign_in(page: Any, base: str, who: world.Vendor, language: str = "en") -> None:
     """Through the sign-in form."""
+    sign_in_as(page, base, who.user, language)
+
+
+def sign_in_as(page: Any, base: str, person: User, language: str = "en") -> None:
+    """Through the sign-in form and, where they have an authenticator app, the second step."""
     page.goto(f"{base}/{language}/account/login/")
-    page.fill("#id_login", who.user.email)
+    page.fill("#id_login", person.email)
     page.fill("#id_password", PASSWORD)
     page.click("main button[type=submit]")
     page.wait_for_url(lambda url: "/account/login/" not in url)
+    if "/2fa/authenticate/" in page.url:
+        page.fill("#id_code", site.code_of(person))
+        page.click("main button[type=submit]")
+        page.wait_for_url(lambda url: "/2fa/authenticate/" not in url)

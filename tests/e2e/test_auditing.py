@@ -17,7 +17,7 @@ from audit import exports, integrity
 from audit.exports import Selection
 from audit.queries import verifier_keys
 from tests.accounts.test_auditors import appointed
-from tests.e2e.conftest import PASSWORD
+from tests.e2e.conftest import PASSWORD, sign_in_as
 from tests.e2e.test_accessibility import RULES, WIDTHS
 from tests.pages import site
 from tests.submissions import world
@@ -31,16 +31,13 @@ def term(servers: Any) -> AuditorTerm:
     """An auditor who can sign in."""
     person = accounts.create_user("auditor@lingee.invalid", PASSWORD, by=site.BY)
     EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
-    return appointed(person)
+    return appointed(world.enrolled(person))
 
 
 @pytest.fixture
 def signed(page: Any, live_server: Any, term: AuditorTerm) -> Any:
     """A browser in which the auditor has signed in; sign-in leads to the explorer."""
-    page.goto(f"{live_server.url}/en/account/login/")
-    page.fill("#id_login", term.person.email)
-    page.fill("#id_password", PASSWORD)
-    page.click("main button[type=submit]")
+    sign_in_as(page, live_server.url, term.person)
     page.wait_for_url("**/en/audit/")
     return page
 

@@ -15,9 +15,10 @@ from accounts.duties.table import Duty
 from accounts.models import User
 from config import clock
 from tests.accounts.duties import Office, acting, member_of_staff, opened
-from tests.e2e.conftest import PASSWORD
+from tests.e2e.conftest import PASSWORD, sign_in_as
 from tests.e2e.test_accessibility import look_at
 from tests.factories import saved
+from tests.submissions import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,17 +32,14 @@ def office(transactional_db: None) -> Office:
     for person in (office.first, office.second):
         person.set_password(PASSWORD)
         saved(person)
+        world.enrolled(person)
         EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
     return office
 
 
 def sign_in(page: Any, base: str, person: User) -> None:
     page.context.clear_cookies()
-    page.goto(f"{base}/en/account/login/")
-    page.fill("#id_login", person.email)
-    page.fill("#id_password", PASSWORD)
-    page.click("main button[type=submit]")
-    page.wait_for_url(lambda url: "/account/login/" not in url)
+    sign_in_as(page, base, person)
 
 
 def test_the_pages_are_accessible(page: Any, live_server: Any, office: Office, complaints: list[str]) -> None:

@@ -20,6 +20,7 @@ from governance.tasks import tick
 from submissions.models import Submission
 from submissions.problems import Code
 from tests.factories import BY, saved
+from tests.pages import site
 from tests.submissions import world
 from tests.submissions.outcomes import bring_to, lose
 
@@ -126,7 +127,7 @@ def test_each_delivery_is_an_event_before_the_body(
 ) -> None:
     released(graded)
     browser = Client()
-    browser.force_login(vendor.user)
+    site.sign_in(browser, vendor.user)
     vendor.api.get(f"submissions/{graded.id}/result")
     browser.get(f"/en/v/submissions/{graded.id}/result/")
     browser.get("/en/v/")

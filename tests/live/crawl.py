@@ -16,6 +16,8 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.urls import Resolver404, get_resolver, resolve
 
 from accounts.models import User
+from accounts.security.services import ensure_totp
+from tests.pages.site import proofs
 
 LANGUAGES = ("zh-hans", "en")
 LINK = re.compile(r"""(?:href|src|action|hx-get)="([^"#]+)""")
@@ -56,11 +58,13 @@ class Visitor:
 
 
 def session_of(user: User) -> dict[str, str]:
-    """A signed-in session's cookie."""
+    """The cookie of a session signed in with a second factor."""
+    ensure_totp(user)
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.update(proofs(user, "password", "mfa"))
     session.create()
     return {settings.SESSION_COOKIE_NAME: str(session.session_key)}
 

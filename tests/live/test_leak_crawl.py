@@ -83,6 +83,8 @@ FREE = [
     "new_registration",
     "registration_mail",
     "registration_dns",
+    "totp_picture",
+    "enrolled",
     "log-checkpoint",
     "log-checkpoints",
     "log-keys",

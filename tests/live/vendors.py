@@ -15,6 +15,7 @@ from accounts import services
 from accounts.models import ApiToken, Organisation, User
 from accounts.registration.rules import current
 from accounts.registration.services import accept_rules
+from accounts.security.services import ensure_totp
 from benchmark.models import TaskSetVersion
 from config.site.ci_job import Job, bundle
 from tests.factories import BY
@@ -37,6 +38,7 @@ def vendor(name: str) -> Vendor:
     organisation = services.create_organisation(f"Vendor {name}", owner=user, by=BY)
     accept_rules(organisation, current().version, person=user, by=BY)
     services.verify_organisation(organisation, by=BY)
+    ensure_totp(user)
     scopes = list(ApiToken.Scope.values)
     _, secret = services.issue_token(user, organisation, name="CI", scopes=scopes, by=BY)
     return Vendor(user, organisation, secret)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
 from accounts.models import User
+from accounts.security.services import current_code, ensure_totp
 from audit.events import system
 from benchmark.models import Domain, PublicTask, TaskRevision, TaskSetVersion
 from benchmark.queries import composition, content_digest
@@ -70,10 +72,36 @@ def address(name: str, *args: object, language: str = "en", **kwargs: object) ->
 
 
 def signed_in(user: User) -> Client:
-    """A browser in which this person has signed in; faults come back as answers."""
+    """A browser in which this person has just signed in, with a second factor; faults come back as answers."""
     client = Client(raise_request_exception=False)
-    client.force_login(user)
+    sign_in(client, user)
     return client
+
+
+def sign_in(client: Client, user: User) -> None:
+    """As after the password and the code of an authenticator app, which the person has from now on."""
+    world.enrolled(user)
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    session = client.session
+    session.update(proofs(user, "password", "mfa"))
+    session.save()
+
+
+def code_of(user: User) -> str:
+    """What the person's authenticator app shows now; taken again although it was used in this half minute."""
+    code = current_code(ensure_totp(user))
+    cache.delete(f"allauth.mfa.totp.used?user={user.pk}&code={code}")
+    return code
+
+
+def proofs(user: User, *methods: str) -> dict[str, object]:
+    """What a session says of how it was signed in."""
+    return {
+        "account_authentication_methods": [
+            {"method": method, "at": clock.now().timestamp()} for method in methods
+        ],
+        "account_authentication_methods_user": str(user.pk),
+    }
 
 
 def moved(submission: Submission, *states: tuple[str, Code]) -> Submission:

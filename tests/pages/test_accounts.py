@@ -17,7 +17,7 @@ from accounts.registration.rules import current
 from audit.events import system
 from audit.models import EventRecord
 from tests.factories import saved
-from tests.pages.site import signed_in
+from tests.pages.site import code_of, signed_in
 from tests.submissions import world
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +77,8 @@ def test_members_land_in_their_area(client: Client, vendor: world.Vendor) -> Non
     saved(vendor.user)
     EmailAddress.objects.create(user=vendor.user, email=vendor.user.email, verified=True, primary=True)
     answer = client.post("/en/account/login/", {"login": vendor.user.email, "password": PASSWORD})
+    assert answer.headers["Location"] == "/en/account/2fa/authenticate/"
+    answer = client.post(answer.headers["Location"], {"code": code_of(vendor.user)})
     assert answer.headers["Location"] == "/en/v/"
 
 

@@ -262,7 +262,7 @@ def test_a_viewer_may_read_and_not_act(version: object) -> None:
 
 def test_posts_need_the_sites_own_form(vendor: world.Vendor, complete: Submission) -> None:
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
-    client.force_login(vendor.user)
+    site.sign_in(client, vendor.user)
     for path in (
         "/en/v/harnesses/new/",
         "/en/v/submissions/new/",

@@ -22,6 +22,7 @@ from submissions import services
 from submissions.models import Harness, HarnessVersion, Slot, Submission, Upload
 from submissions.services.quarantine import PART_BYTES
 from tests.factories import recorded
+from tests.pages import site
 from tests.submissions import world
 from tests.submissions.bundles import bundle, card, entry, manifest, pack, sha256
 from tests.submissions.test_submit import send
@@ -308,7 +309,7 @@ def test_every_error_has_one_shape(vendor: Vendor) -> None:
 
 def test_a_session_needs_the_token_of_a_fresh_page(vendor: Vendor) -> None:
     browser = Client(enforce_csrf_checks=True, raise_request_exception=False)
-    browser.force_login(vendor.user, backend="django.contrib.auth.backends.ModelBackend")
+    site.sign_in(browser, vendor.user)
     assert browser.get("/api/v1/harnesses").status_code == 200
     sent = browser.post("/api/v1/harnesses", {"name": "a"}, content_type="application/json")
     clear(Answer(sent.status_code, sent.json(), sent.headers), 403, "csrf_failed")

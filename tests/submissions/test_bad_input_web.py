@@ -16,6 +16,7 @@ from benchmark.models import TaskSetVersion
 from submissions import services
 from submissions.intake import Limits, inspect
 from submissions.models import Harness, HarnessVersion, Slot, Submission, Upload
+from tests.pages import site
 from tests.submissions import world
 from tests.submissions.bundles import bundle, card, entry, manifest, pack
 from tests.submissions.world import Vendor
@@ -28,7 +29,7 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @pytest.fixture
 def browser(vendor: Vendor) -> Client:
     found = Client(raise_request_exception=False)
-    found.force_login(vendor.user, backend=BACKEND)
+    site.sign_in(found, vendor.user)
     return found
 
 

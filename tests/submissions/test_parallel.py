@@ -22,6 +22,7 @@ from benchmark.models import TaskSetVersion
 from config.site.stage import free_port
 from embedded.supervisor import Child, Supervisor
 from submissions.models import Harness, HarnessVersion, Slot, Upload
+from tests.pages import site
 from tests.submissions import world
 from tests.submissions.world import Vendor
 
@@ -66,7 +67,7 @@ class Member:
     @classmethod
     def of(cls, vendor: Vendor) -> Member:
         client = Client()
-        client.force_login(vendor.user, backend="django.contrib.auth.backends.ModelBackend")
+        site.sign_in(client, vendor.user)
         token = secrets.token_hex(16)
         return cls(vendor, {"sessionid": client.cookies["sessionid"].value, "csrftoken": token})
 

@@ -18,6 +18,7 @@ from config import clock
 from submissions import services
 from submissions.models import Harness, Upload
 from submissions.services import quarantine
+from tests.pages import site
 from tests.submissions import world
 from tests.submissions.bundles import bundle, sha256
 from tests.submissions.outcomes import bring_to
@@ -73,7 +74,7 @@ def test_what_is_not_gzip_fails_when_the_form_sends_it(
     vendor: Vendor, harness: Harness, task_set: TaskSetVersion
 ) -> None:
     browser = Client(raise_request_exception=False)
-    browser.force_login(vendor.user, backend="django.contrib.auth.backends.ModelBackend")
+    site.sign_in(browser, vendor.user)
     package = SimpleUploadedFile("bundle.tar.gz", b'{"schema": "harness-card/1"}')
     fields = {"version": str(vendor.version(harness).id), "task_set": task_set.label, "package": package}
     answer = browser.post("/en/v/submissions/new/", fields)

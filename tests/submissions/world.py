@@ -15,6 +15,7 @@ from accounts import services as accounts
 from accounts.models import ApiToken, Membership, Organisation, User
 from accounts.registration.rules import current
 from accounts.registration.services import accept_rules
+from accounts.security.services import ensure_totp
 from audit.events import Actor, system
 from benchmark.models import Domain, TaskSetVersion
 from evaluation.models import EvaluationRun
@@ -111,7 +112,13 @@ class Vendor:
 
 
 def person(name: str = "person") -> User:
-    return accounts.create_user(f"{name}-{uuid.uuid4().hex[:8]}@lingee.invalid", None, by=BY)
+    return enrolled(accounts.create_user(f"{name}-{uuid.uuid4().hex[:8]}@lingee.invalid", None, by=BY))
+
+
+def enrolled(user: User) -> User:
+    """The person, with an authenticator app: without one nobody submits or makes tokens."""
+    ensure_totp(user)
+    return user
 
 
 def vendor(*, verified: bool = True, role: str = Membership.Role.OWNER, scopes: Any = None) -> Vendor:

@@ -19,6 +19,7 @@ from accounts.duties.table import Duty
 from accounts.models import ApiToken, Membership, Organisation, User
 from accounts.registration import services as registration
 from accounts.registration.rules import current
+from accounts.security.services import ensure_totp
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
@@ -56,19 +57,23 @@ class Command(BaseCommand):
         else:
             user = self._person(f"{DEMO_PREFIX}{run}@lingee.invalid", f"Demo {run}", password)
             organisation = self._organisation(f"Demo vendor {run}", user, staff)
+        ensure_totp(user)  # nobody without a second factor makes tokens or submits
         _, secret = services.issue_token(
             user, organisation, name=f"seed {run}", scopes=list(ApiToken.Scope.values), by=BY
         )
         found: dict[str, Any] = {"token": secret, "run": run, "organisation": str(organisation.id)}
         if options["quickstart"]:
             found["people"] = [
-                {"as": "vendor", "email": user.email, "password": password},
+                self._signs_in("vendor", user, password),
                 *self._demo_vendor(password),
-                {"as": "staff", "email": staff.email, "password": password},
+                self._signs_in("staff", staff, password),
                 *self._second_administrator(staff, password),
-                {"as": "auditor", "email": self._auditor(password).email, "password": password},
+                self._signs_in("auditor", self._auditor(password), password),
             ]
         self.stdout.write(json.dumps(found))
+
+    def _signs_in(self, role: str, user: User, password: str) -> dict[str, str]:
+        return {"as": role, "email": user.email, "password": password, "totp": ensure_totp(user)}
 
     def _demo_vendor(self, password: str) -> list[dict[str, str]]:
         """The vendor of the latest demo run, so that its submission can be looked at."""
@@ -76,7 +81,7 @@ class Command(BaseCommand):
         if user is None:
             return []
         services.set_password(user, password, by=BY)
-        return [{"as": "demo vendor", "email": user.email, "password": password}]
+        return [self._signs_in("demo vendor", user, password)]
 
     def _second_administrator(self, staff: User, password: str) -> list[dict[str, str]]:
         """Beside `staff` the smallest legal staff: the ceremony is held, and everyone has their duties.
@@ -86,7 +91,7 @@ class Command(BaseCommand):
         other = self._person(ADMINISTRATOR_EMAIL, "Second administrator", password, staff=True)
         if not has_begun():
             self._employ(staff, other)
-        return [{"as": "staff (second)", "email": other.email, "password": password}]
+        return [self._signs_in("staff (second)", other, password)]
 
     def _employ(self, one: User, other: User) -> None:
         now = clock.now()

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.access import member_page, person_page
+from accounts.access import fresh_page, member_page, person_page
 from accounts.members import mail, queries, services
 from accounts.members.forms import InvitationForm, RoleForm
 from accounts.members.refusals import SENTENCES, MemberRefused, Reason
@@ -54,6 +54,7 @@ def _page(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@fresh_page
 def members(request: HttpRequest) -> HttpResponse:
     """Who belongs to the organisation; owners invite here."""
     if request.method != "POST":
@@ -77,6 +78,7 @@ def members(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@fresh_page
 def member(request: HttpRequest, member: uuid.UUID) -> HttpResponse:
     """One member's role; owners change it."""
     found = _member(request, member)
@@ -95,6 +97,7 @@ def member(request: HttpRequest, member: uuid.UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@fresh_page
 def end_member(request: HttpRequest, member: uuid.UUID) -> HttpResponse:
     """Leave, or remove somebody, after a page that says what follows."""
     found = _member(request, member)
@@ -113,6 +116,7 @@ def end_member(request: HttpRequest, member: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @member_page
+@fresh_page
 def revoke_invitation(request: HttpRequest, invitation: uuid.UUID) -> HttpResponse:
     found = queries.invitation_of(membership_in(request).organisation, invitation)
     if found is None:

@@ -15,6 +15,7 @@ from accounts import events
 from accounts.models import ApiToken, LeakReport, Organisation, User
 from accounts.notices.kinds import Kind
 from accounts.notices.services import notify
+from accounts.security import factors
 from accounts.tokens.queries import MARKS, ends_soon, mark_reached, with_digest
 from accounts.tokens.text import new_text
 from audit import log
@@ -39,7 +40,11 @@ def issue_token(
     harness_id: UUID | None = None,
     lifetime: timedelta = TOKEN_LIFETIME,
 ) -> tuple[ApiToken, str]:
-    """A new token and its secret text, which is shown this once and never stored."""
+    """A new token and its secret text, which is shown this once and never stored.
+
+    Raises factors.FactorMissing for somebody without a second factor.
+    """
+    factors.require_enrolled(user.pk)
     text, lifetime = new_text(), min(lifetime, TOKEN_LIFETIME)
     with transaction.atomic():
         token = ApiToken(

@@ -188,6 +188,13 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lingee Bench"
+MFA_ADAPTER = "accounts.security.adapters.FactorAdapter"
+MFA_TOTP_TOLERANCE = 1  # periods of 30 s by which a phone's clock may be wrong
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60  # seconds; accounts.security.policies.FRESH_FOR
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 - the name of a model
 REST_KNOX = {
     "TOKEN_PREFIX": "lgb_",

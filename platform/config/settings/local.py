@@ -10,3 +10,5 @@ EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
 EMAIL_FILE_PATH = STATE_DIR / "mail"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
+#: Passkeys are bound to https elsewhere; a machine of one's own has http://localhost.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = True

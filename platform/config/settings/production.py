@@ -48,3 +48,5 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+#: How many proxies in front add an address to X-Forwarded-For; limits of sign-in count by the one before them.
+ALLAUTH_TRUSTED_PROXY_COUNT = ENV.int("LINGEE_TRUSTED_PROXIES", default=0)

@@ -28,3 +28,5 @@ PASSWORD_HASHERS = [
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
+#: Passkeys are bound to https elsewhere; a machine of one's own has http://localhost.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = True

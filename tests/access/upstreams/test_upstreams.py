@@ -21,6 +21,7 @@ from evaluation.upstreams import services as workers
 from evaluation.upstreams.models import Dialect, ModelUpstream, Outcome, UpstreamTrial
 from submissions import tickets
 from tests.access.upstreams.arranged import SECRET, SNAPSHOT, registered, serving, upstream_with_credential
+from tests.pages import site
 from tests.pages.site import address, signed_in
 from tests.submissions import world
 
@@ -62,7 +63,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
 def call(vendor: world.Vendor, method: str, path: str, body: Any = None, **headers: str) -> Any:
     """A request of the API by a signed-in browser, which alone may change upstreams."""
     client = Client(raise_request_exception=False)
-    client.force_login(vendor.user)
+    site.sign_in(client, vendor.user)
     return client.generic(
         method,
         f"/api/v1/{path}",

@@ -48,6 +48,11 @@ class Command(BaseCommand):
         self.stdout.write(f"Console   {console}/en/console/   auditors: {console}/en/audit/")
         for person in people["people"]:
             self.stdout.write(f"  {person['as']:<14} {person['email']}   password {person['password']}")
+            self.stdout.write(f"  {'':<14} second step: secret {person['totp']}")
+        self.stdout.write(
+            "  Second step    put a secret into an authenticator app, or ask for the present code:"
+        )
+        self.stdout.write(f"  {'':<14} .venv/bin/python manage.py totp_code SECRET")
         vendor = people["people"][0]["email"]
         self.stdout.write(f"  API token      {people['token']}   acts for {vendor}")
         self.stdout.write(

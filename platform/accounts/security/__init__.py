@@ -1,0 +1,1 @@
+"""How well somebody has signed in: second factors, fresh sign-ins, sessions and devices."""

@@ -1,0 +1,64 @@
+"""Enrolling a second factor: allauth's pages, with a picture of our own origin, and the way back afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.internal.flows.login import record_authentication
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
+from allauth.mfa.totp.views import ActivateTOTPView
+from allauth.mfa.webauthn.views import AddWebAuthnView
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+from qrcode.image.svg import SvgPathFillImage
+from qrcode.main import QRCode
+
+from accounts.access import AFTER_ENROLMENT, person_page
+from accounts.views import signed_in
+
+
+def _proved(request: HttpRequest, type_: str) -> None:
+    """Whoever enrols a factor has just used it: this session counts as signed in with it."""
+    user = signed_in(request)
+    newest = Authenticator.objects.filter(user=user, type=type_).order_by("-pk").first()
+    record_authentication(request, user, "mfa", type=type_, id=newest.pk if newest else None)
+
+
+class ActivateTotp(ActivateTOTPView):  # type: ignore[misc]
+    def form_valid(self, form: Any) -> HttpResponse:
+        answer: HttpResponse = super().form_valid(form)
+        _proved(self.request, Authenticator.Type.TOTP)
+        return answer
+
+
+class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
+    def form_valid(self, form: Any) -> HttpResponse:
+        answer: HttpResponse = super().form_valid(form)
+        _proved(self.request, Authenticator.Type.WEBAUTHN)
+        return answer
+
+
+activate_totp = person_page(ActivateTotp.as_view())
+add_passkey = person_page(AddPasskey.as_view())
+
+
+@require_safe
+@person_page
+def totp_picture(request: HttpRequest) -> HttpResponse:
+    """The secret that the form beside it is about, for an app's camera. Only while it is being set up."""
+    secret = request.session.get(SECRET_SESSION_KEY)
+    if not secret:
+        raise Http404
+    code = QRCode(image_factory=SvgPathFillImage)
+    code.add_data(get_adapter().build_totp_url(signed_in(request), secret))
+    return HttpResponse(code.make_image().to_string(), content_type="image/svg+xml")
+
+
+@require_POST
+@person_page
+def enrolled(request: HttpRequest) -> HttpResponse:
+    """On to the page that had asked for a second factor."""
+    return redirect(request.session.pop(AFTER_ENROLMENT, "") or "mfa_index")
