@@ -183,6 +183,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("account_email", _("E-mail addresses")),
             ("account_change_password", _("Password")),
             ("mfa_index", _("Two-step sign-in")),
+            ("accounts:sessions", _("Sessions")),
         ]
     if area == "console":
         return [

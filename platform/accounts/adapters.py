@@ -9,14 +9,16 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import NoReverseMatch, reverse
+from django.utils import translation
 from django.utils.translation import get_language
 
 from accounts import events, services
 from accounts.auditors import term_of
 from accounts.models import User
 from accounts.queries import membership_of
-from accounts.security import factors
+from accounts.security import devices, factors, sessions
 from audit import log
+from config import clock
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -48,6 +50,25 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return redirect("accounts:suspended")
         answer: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return answer
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """As the library's; the session is listed, and it is noted whether somebody had signed in before."""
+        request.is_first_sign_in = user.last_login is None  # type: ignore[attr-defined]
+        super().login(request, user)
+        sessions.begin(request, user)
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        """A browser that this person never signed in with is told to them by mail, and remembered."""
+        answer: HttpResponse = super().post_login(request, user, **kwargs)
+        if not devices.is_known(request, user.pk) and not getattr(request, "is_first_sign_in", True):
+            self._tell_of_device(request, user)
+        devices.remember(request, answer, user.pk)
+        return answer
+
+    def _tell_of_device(self, request: HttpRequest, user: User) -> None:
+        context = {"device": devices.name_of(request), "at": clock.now()}
+        with translation.override(user.language):
+            self.send_mail("accounts/email/new_device", user.email, context)
 
     def is_reauthentication_required(self, *, app: str) -> bool:
         """Not where whoever sits there has just proved who they are, be it by signing in."""

@@ -28,6 +28,7 @@ from accounts.models import (
 )
 from accounts.notices.kinds import Kind
 from accounts.notices.services import EVERYBODY, notify_organisation
+from accounts.security import sessions
 from accounts.tokens.services import TOKEN_LIFETIME, issue_token, revoke_all_of, revoke_token
 from audit import log
 from audit.canonical import timestamp
@@ -110,6 +111,7 @@ def erase_person(user: User, *, by: Actor) -> None:
 def _forget_sign_ins(user: User) -> None:
     EmailAddress.objects.filter(user=user).delete()
     Authenticator.objects.filter(user=user).delete()
+    sessions.end_all(user)
     for session in Session.objects.iterator():
         if session.get_decoded().get(SESSION_KEY) == str(user.pk):
             session.delete()
@@ -149,6 +151,7 @@ def set_password(user: User, password: str, *, by: Actor) -> None:
         locked.set_password(password)
         locked.save(update_fields=["password"])
         log.append(events.PasswordSet(subject=locked.pseudonym), by=by)
+        sessions.end_all(locked)
 
 
 def suspend_user(user: User, *, by: Actor) -> None:
@@ -159,6 +162,7 @@ def suspend_user(user: User, *, by: Actor) -> None:
             locked.suspended_at = clock.now()
             locked.save(update_fields=["suspended_at"])
             log.append(events.UserSuspended(subject=locked.pseudonym), by=by)
+            sessions.end_all(locked)
     user.suspended_at = locked.suspended_at
 
 

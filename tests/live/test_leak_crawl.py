@@ -84,6 +84,8 @@ FREE = [
     "registration_mail",
     "registration_dns",
     "totp_picture",
+    "sessions",
+    "end_sessions",
     "enrolled",
     "log-checkpoint",
     "log-checkpoints",
@@ -140,6 +142,7 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "api-token": ("token_id", [UNKNOWN]),
         "api-publisher": ("publisher_id", [UNKNOWN]),
         "remove_publisher": ("publisher", [UNKNOWN]),
+        "end_session": ("session", [UNKNOWN]),
     }
     for name in ("api-upstream", "api-upstream-credential", "api-upstream-test"):
         one_each[name] = ("upstream_id", [UNKNOWN])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from allauth.account.authentication import get_authentication_records
@@ -46,8 +47,8 @@ def is_fresh(request: HttpRequest) -> bool:
     return policies.is_fresh(proved, clock.now())
 
 
-def _records(request: HttpRequest) -> list[dict[str, float]]:
+def _records(request: HttpRequest) -> list[dict[str, Any]]:
     if not request.user.is_authenticated:
         return []
-    found: list[dict[str, float]] = get_authentication_records(request, request.user)
+    found: list[dict[str, Any]] = get_authentication_records(request, request.user)
     return found

@@ -1,7 +1,8 @@
-"""Enrolling a second factor: allauth's pages, with a picture of our own origin, and the way back afterwards."""
+"""Enrolling a second factor, by allauth's pages with a picture of our own origin, and the list of sessions."""
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from allauth.account.internal.flows.login import record_authentication
@@ -10,13 +11,17 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
 from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.webauthn.views import AddWebAuthnView
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from qrcode.image.svg import SvgPathFillImage
 from qrcode.main import QRCode
 
 from accounts.access import AFTER_ENROLMENT, person_page
+from accounts.security import sessions
+from accounts.security.models import SignIn
 from accounts.views import signed_in
 
 
@@ -62,3 +67,32 @@ def totp_picture(request: HttpRequest) -> HttpResponse:
 def enrolled(request: HttpRequest) -> HttpResponse:
     """On to the page that had asked for a second factor."""
     return redirect(request.session.pop(AFTER_ENROLMENT, "") or "mfa_index")
+
+
+@require_safe
+@person_page
+def session_list(request: HttpRequest) -> HttpResponse:
+    """Where this person is signed in."""
+    rows = sessions.listed(signed_in(request))
+    context = {"rows": rows, "here": request.session.session_key}
+    return render(request, "accounts/sessions.html", context)
+
+
+@require_POST
+@person_page
+def end_session(request: HttpRequest, session: uuid.UUID) -> HttpResponse:
+    found = SignIn.objects.filter(user=signed_in(request), pk=session).first()
+    if found is None:
+        raise Http404
+    sessions.end(found)
+    messages.success(request, _("That session is ended."))
+    return redirect("accounts:sessions")
+
+
+@require_POST
+@person_page
+def end_sessions(request: HttpRequest) -> HttpResponse:
+    """All but this one."""
+    sessions.end_all(signed_in(request), but=str(request.session.session_key))
+    messages.success(request, _("All other sessions are ended."))
+    return redirect("accounts:sessions")
