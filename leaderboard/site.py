@@ -190,6 +190,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:submissions", _("Running submissions")),
             ("console:organisations", _("Organisations to review")),
             ("console:owners", _("Owners to be told")),
+            ("console:links", _("Linked accounts")),
             ("console:workers", _("Workers")),
             ("console:duties", _("Access review")),
             ("console:rooms", _("Audit rooms")),

@@ -51,6 +51,13 @@ REGISTRATION: dict[str, Look] = {
     "overdue": Look("bad", "stop", _("overdue")),
 }
 
+LINK: dict[str, Look] = {
+    "open": Look("warn", "clock", _("to be reviewed")),
+    "proposed": Look("warn", "clock", _("to be confirmed")),
+    "linked": Look("calm", "check", _("linked")),
+    "cleared": Look("good", "check", _("cleared")),
+}
+
 TOKEN: dict[str, Look] = {
     "active": Look("good", "check", _("active")),
     "expired": Look("calm", "clock", _("expired")),
@@ -136,6 +143,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
     "organisation": ORGANISATION,
     "registration": REGISTRATION,
+    "link": LINK,
     "token": TOKEN,
     "upstream": UPSTREAM,
     "publisher": PUBLISHER,

@@ -3,13 +3,16 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console, duties, owners, registration, rooms
+from submissions.views import console, duties, links, owners, registration, rooms
 
 app_name = "console"
 urlpatterns = [
     path("console/", RedirectView.as_view(pattern_name="console:submissions"), name="inbox"),
     path("console/submissions/", console.running, name="submissions"),
     path("console/organisations/", registration.organisations, name="organisations"),
+    path("console/links/", links.cases, name="links"),
+    path("console/links/<uuid:which>/", links.case, name="link"),
+    path("console/links/<uuid:which>/<slug:act>/", links.act, name="link_act"),
     path("console/registrations/<uuid:which>/", registration.registration, name="registration"),
     path("console/registrations/<uuid:which>/evidence/<int:number>/", registration.evidence, name="evidence"),
     path("console/registrations/<uuid:which>/<slug:act>/", registration.act, name="registration_act"),

@@ -8,6 +8,7 @@ from celery import shared_task
 
 from audit.events import system
 from submissions import services
+from submissions.linking import services as linking
 from submissions.relations import services as relations
 from submissions.webhooks import delivery
 
@@ -28,6 +29,12 @@ def advance(submission_id: str) -> None:
 def advance_run(run_id: str) -> None:
     """An evaluation run has changed its state: advance whoever asked for it (queue `governance`)."""
     services.advance_run(UUID(run_id))
+
+
+@shared_task(name="submissions.tasks.find_links")
+def find_links() -> None:
+    """Look for accounts that may belong together (queue `governance`)."""
+    linking.scan(by=system("linking"))
 
 
 @shared_task(name="submissions.tasks.sweep")

@@ -14,6 +14,7 @@ from knox.models import AbstractAuthToken
 
 from accounts import events, names, permissions
 from accounts.duties.models import DutyAssignment, DutyCeremony  # noqa: F401 (models of this app)
+from accounts.linking.models import LinkCase, NetworkMark  # noqa: F401 (models of this app)
 from accounts.members.models import Invitation  # noqa: F401 (model of this app)
 from accounts.notices.models import Notice, NoticePreference  # noqa: F401 (models of this app)
 from accounts.publishing.models import (  # noqa: F401 (models of this app)

@@ -36,6 +36,11 @@ def _decided(state: State, event: Told) -> None:
     state["state"] = ENDS.get(event.text("verdict"), "")
 
 
+def _linked(state: State, event: Told) -> None:
+    """The state that the verdict of a link case brings."""
+    state["state"] = {"link": "linked", "clear": "cleared"}.get(event.text("verdict"), "")
+
+
 LEDGERS = [
     Ledger(
         table="accounts_organisation",
@@ -49,6 +54,7 @@ LEDGERS = [
             ),
             "organisation.verified": together(becomes(state="verified"), sets(verified_until="until")),
             "organisation.suspended": becomes(state="suspended"),
+            "organisation.lineage_changed": sets(lineage="lineage"),
         },
     ),
     Ledger(
@@ -160,4 +166,31 @@ LEDGERS = [
         },
     ),
     *publishing.LEDGERS,
+    Ledger(
+        table="accounts_linkcase",
+        columns=(
+            *("first", "second", "state", "verdict", "proposed_by", "proposed_at"),
+            *("decided_by", "decided_at", "absorbed", "into"),
+        ),
+        query='SELECT id, "first", "second", state, verdict, proposed_by, '  # noqa: S608
+        f"{INSTANT.format('proposed_at')}, decided_by, {INSTANT.format('decided_at')}, absorbed, "
+        '"into" FROM accounts_linkcase',
+        begins=frozenset({"link.opened"}),
+        steps={
+            "link.opened": together(
+                sets(first="first", second="second"),
+                becomes(state="open", verdict="", proposed_by="", proposed_at=""),
+                becomes(decided_by="", decided_at="", absorbed="", into=""),
+            ),
+            "link.proposed": together(
+                becomes(state="proposed"),
+                sets(verdict="verdict", proposed_by="proposed_by", proposed_at="at"),
+            ),
+            "link.returned": becomes(state="open", verdict="", proposed_by="", proposed_at=""),
+            "link.decided": together(
+                _linked,
+                sets(decided_by="decided_by", decided_at="at", absorbed="absorbed", into="into"),
+            ),
+        },
+    ),
 ]

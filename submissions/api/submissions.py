@@ -11,12 +11,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.permissions import Permission
+from accounts.linking.services import note_network
+from accounts.permissions import Credential, Permission
 from submissions import queries, services
 from submissions.api import paging, versioning
 from submissions.api.base import MemberView, referenced
 from submissions.api.openapi import CREATES, problems
 from submissions.api.paging import PAGED, PageIn
+from submissions.api.rates import address_of
 from submissions.api.serializers import (
     ChoiceIn,
     PreflightOut,
@@ -97,6 +99,8 @@ class Submissions(MemberView):
             publication_consent=body["publication_consent"],
         )
         receipt = services.submit(order, by=self.caller.actor, key=self.idempotency_key())
+        if self.caller.credential is not Credential.ACT:  # a CI service's network is everybody's
+            note_network(organisation, address_of(request))
         restates_the_request(request)
         return Response(receipt.body, status=receipt.status, headers={"Location": receipt.body["url"]})
 

@@ -84,7 +84,7 @@ def usage_of(task_set: TaskSetVersion, **subject: object) -> Usage:
 
 
 def _ledger(harness: Harness, task_set: TaskSetVersion, account: UUID | None, now: datetime) -> Ledger:
-    subjects = {"line": Q(line=harness), "lineage": Q(lineage_id=harness.organisation.lineage_id)}
+    subjects = {"line": Q(line=harness), "lineage": Q(line__in=_lines_of_lineage(harness))}
     if account is not None:
         subjects["account"] = Q(account_id=account)
     usages = _usages(task_set, subjects)
@@ -99,6 +99,15 @@ def _ledger(harness: Harness, task_set: TaskSetVersion, account: UUID | None, no
         attempts=list(attempts.values_list("admitted_at", flat=True)),
         cooldown_until=cooling.aggregate(until=Max("cooldown_until"))["until"],
     )
+
+
+def _lines_of_lineage(harness: Harness) -> list[UUID]:
+    """All harnesses whose uses count together: of the organisation and of those linked with it by now.
+
+    Not by the lineage in the slot: that says whose allowance it was when the use was reserved.
+    """
+    together = Harness.objects.filter(organisation__lineage__organisations=harness.organisation_id)
+    return list(together.values_list("pk", flat=True))
 
 
 def _usages(task_set: TaskSetVersion, subjects: dict[str, Q]) -> dict[str, Usage]:

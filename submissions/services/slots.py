@@ -17,17 +17,30 @@ from submissions.problems import Code, refuse
 
 
 def lock(task_set: TaskSetVersion, line: Harness, organisation: Organisation, account: UUID | None) -> None:
-    """Hold the counters of line, lineage and account, in that order everywhere, until the transaction ends."""
-    subjects = [
-        (QuotaCounter.Kind.LINE, line.pk),
-        (QuotaCounter.Kind.LINEAGE, organisation.lineage_id),
-        *([(QuotaCounter.Kind.ACCOUNT, account)] if account else []),
-    ]
-    for kind, subject in subjects:
-        place = {"task_set": task_set, "kind": kind, "subject": subject}
-        if not QuotaCounter.objects.filter(**place).exists():
-            QuotaCounter.objects.bulk_create([QuotaCounter(**place)], ignore_conflicts=True)
-        QuotaCounter.objects.select_for_update().get(**place)
+    """Hold the counters of line, lineage and account, in that order everywhere, until the transaction ends.
+
+    Whoever links two lineages holds the counters of both; who waited for that finds the lineage that is left.
+    """
+    hold(task_set, QuotaCounter.Kind.LINE, line.pk)
+    held = None
+    while held != (lineage := _lineage_of(organisation)):
+        hold(task_set, QuotaCounter.Kind.LINEAGE, lineage)
+        held = lineage
+    organisation.lineage_id = lineage
+    if account:
+        hold(task_set, QuotaCounter.Kind.ACCOUNT, account)
+
+
+def _lineage_of(organisation: Organisation) -> UUID:
+    return Organisation.objects.values_list("lineage_id", flat=True).get(pk=organisation.pk)
+
+
+def hold(task_set: TaskSetVersion, kind: str, subject: UUID) -> None:
+    """Hold one counter until the transaction ends; it is made where it was not there."""
+    place = {"task_set": task_set, "kind": kind, "subject": subject}
+    if not QuotaCounter.objects.filter(**place).exists():
+        QuotaCounter.objects.bulk_create([QuotaCounter(**place)], ignore_conflicts=True)
+    QuotaCounter.objects.select_for_update().get(**place)
 
 
 def reserve(submission: Submission, *, by: Actor) -> Slot:

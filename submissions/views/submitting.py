@@ -19,10 +19,12 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import member_page, strong_page
+from accounts.linking.services import note_network
 from accounts.views import membership_in
 from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import queries, services
+from submissions.api.rates import address_of
 from submissions.delivery import delivers, show_status
 from submissions.faces import window_face
 from submissions.forms import ConfirmForm, PackageForm
@@ -167,6 +169,7 @@ def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
         receipt = services.submit(consenting, by=actor(request), key=form.cleaned_data["key"])
     except Refused as refused:
         return _confirm_page(request, order, form, refusal=refused.refusal)
+    note_network(organisation, address_of(request))
     if receipt.status == 200 and not receipt.replayed:
         messages.info(
             request, _("Identical to this earlier submission: its result is returned, nothing was charged.")

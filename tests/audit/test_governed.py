@@ -39,6 +39,7 @@ NO_EVENT = "has no audit event about"
 UNGOVERNED = {
     "accounts_usedidentity": "written with the event of its exchange, and forgotten when the token is long expired",
     "accounts_signin": "where somebody is signed in, forgotten with the session",
+    "accounts_networkmark": "a coarse keyed hash of where somebody submitted from; forgotten after 90 days",
     "accounts_lineage": "an id and nothing else; the event of its organisation names it",
     "accounts_notice": "what people are told; nothing is decided by it, and what it tells has its own event",
     "accounts_noticepreference": "what a person wants by mail; nothing else depends on it",

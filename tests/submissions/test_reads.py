@@ -193,7 +193,7 @@ def test_every_view_is_marked_or_says_why_not() -> None:
     assert {name for name, kind in ours.items() if kind is None} == unmarked
     assert {kind for kind in ours.values() if kind} == {
         *("result", "submission", "preflight", "quota", "card", "receipt", "entry", "audit_room"),
-        *("registration", "evidence"),
+        *("registration", "evidence", "link"),
     }
 
 

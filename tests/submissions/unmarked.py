@@ -21,6 +21,7 @@ UNMARKED = {
         *("accounts:organisation", "console:organisations", "api-organisation"),
         *(f"accounts:registration{which}" for which in ("", "_mail", "_dns", "_domain")),
         "accounts:new_registration",
+        "console:links",
         *(f"console:{name}" for name in ("duties", "duty_new", "duty_act", "rooms", "room_new", "room_act")),
         *("api-publishers", "api-publisher"),
         *(f"submissions:{name}" for name in ("publishers", "new_publisher", "remove_publisher")),

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from accounts.linking.queries import is_under_verification
 from accounts.models import (
     AuditOrganisation,
     Organisation,
@@ -27,6 +28,8 @@ class Status:
     organisation: Organisation
     latest: Registration | None
     rules_accepted: bool
+    under_verification: bool
+    """Whether staff look into what it may be linked with; it is told no more than that."""
 
     @property
     def verification(self) -> Verification:
@@ -64,7 +67,7 @@ def _shown(row: Registration) -> str:
 def status_of(organisation: Organisation) -> Status:
     """Read afresh."""
     found = Organisation.objects.get(pk=organisation.pk)
-    return Status(found, latest_of(found), has_accepted(found))
+    return Status(found, latest_of(found), has_accepted(found), is_under_verification(found))
 
 
 def latest_of(organisation: Organisation) -> Registration | None:

@@ -25,6 +25,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "integrity": {"task": "audit.tasks.check_stretch", "queue": "governance", "seconds": 300.0},
     "mail": {"task": "accounts.tasks.deliver_mail", "queue": "web", "seconds": 30.0},
     "duties": {"task": "accounts.tasks.remind_of_duties", "queue": "governance", "seconds": 3600.0},
+    "links": {"task": "submissions.tasks.find_links", "queue": "governance", "seconds": 300.0},
     "registrations": {"task": "accounts.tasks.watch_registrations", "queue": "governance", "seconds": 3600.0},
     "leaks": {"task": "accounts.tasks.revoke_leaked", "queue": "web", "seconds": 60.0},
     "token-ends": {"task": "accounts.tasks.announce_token_ends", "queue": "web", "seconds": 600.0},

@@ -35,6 +35,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "invitation.revoked": (("invitation", ""),),
     "organisation.rules_accepted": (("organisation", ""),),
     "registration.filed": (("organisation", "organisation"),),
+    "organisation.lineage_changed": (("organisation", ""),),
     "auditor.appointed": (("organisation", "organisation"),),
     "auditor.ended": (("auditor's term", ""),),
     "token.revoked": (("token", ""),),

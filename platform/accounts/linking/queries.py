@@ -1,0 +1,49 @@
+"""Reads about linked accounts."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.linking.models import LinkCase
+from accounts.models import Organisation
+
+UNDER_WAY = (LinkCase.State.OPEN, LinkCase.State.PROPOSED)
+
+
+def lineage_now(lineage: UUID) -> UUID:
+    """The lineage that this one has been absorbed into, itself where it was not."""
+    while (
+        into := LinkCase.objects.filter(absorbed=lineage).values_list("into", flat=True).first()
+    ) is not None:
+        lineage = into
+    return lineage
+
+
+def lineages_now(case: LinkCase) -> set[UUID]:
+    """The one or two lineages that a case is about today."""
+    return {lineage_now(case.first_id), lineage_now(case.second_id)}
+
+
+def cases() -> list[LinkCase]:
+    """What waits for two people, oldest first, then what was decided, latest first."""
+    rows = LinkCase.objects.all()
+    waiting = list(rows.filter(state__in=UNDER_WAY).order_by("opened_at"))
+    return [*waiting, *rows.exclude(state__in=UNDER_WAY).order_by("-decided_at")[:100]]
+
+
+def case(which: UUID) -> LinkCase | None:
+    return LinkCase.objects.select_related("proposed_by", "decided_by").filter(pk=which).first()
+
+
+def parties(found: LinkCase) -> list[list[Organisation]]:
+    """The organisations on either side; once linked, one side holds them all."""
+    sides = sorted({lineage_now(found.first_id), lineage_now(found.second_id)})
+    return [list(Organisation.objects.filter(lineage=side).order_by("created_at")) for side in sides]
+
+
+def is_under_verification(organisation: Organisation) -> bool:
+    """Whether a case about it is under way; the organisation is told this much and no more."""
+    lineage = organisation.lineage_id
+    return LinkCase.objects.filter(Q(first=lineage) | Q(second=lineage), state__in=UNDER_WAY).exists()

@@ -1,0 +1,1 @@
+"""Finding accounts that may belong together, and what joining them means for quota and admission."""
