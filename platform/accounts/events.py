@@ -63,6 +63,18 @@ class PersonErased(Event):
     sentence = _("{actor} erased the person behind {subject}.")
 
 
+class ErasureAsked(Event):
+    kind: ClassVar[str] = "erasure.asked"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} asked to be erased.")
+
+
+class ErasureWithdrawn(Event):
+    kind: ClassVar[str] = "erasure.withdrawn"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} no longer asks to be erased.")
+
+
 class UserSuspended(Event):
     kind: ClassVar[str] = "account.suspended"
     subject_type: ClassVar[str] = "account"

@@ -31,7 +31,7 @@ from accounts.registration.models import (  # noqa: F401 (models of this app)
 )
 from accounts.registration.policies import Verification, verification
 from accounts.rooms.models import AuditRoom  # noqa: F401 (models of this app)
-from accounts.security.models import SignIn  # noqa: F401 (model of this app)
+from accounts.security.models import ErasureRequest, SignIn  # noqa: F401 (models of this app)
 from accounts.terms import AuditOrganisation, AuditorTerm  # noqa: F401 (models of this app)
 from audit import log
 from audit.events import Actor, Channel

@@ -16,6 +16,7 @@ urlpatterns = [
     path("account/notices/read/", notices.read, name="notices_read"),
     path("account/notices/settings/", notices.preferences, name="notice_settings"),
     path("account/2fa/totp/picture/", security.totp_picture, name="totp_picture"),
+    path("account/erase/", security.erase, name="erase"),
     path("account/sessions/", security.session_list, name="sessions"),
     path("account/sessions/end/", security.end_sessions, name="end_sessions"),
     path("account/sessions/<uuid:session>/end/", security.end_session, name="end_session"),

@@ -10,6 +10,7 @@ INSERT INTO accounts_user_groups (user_id, group_id)
   SELECT u.id, g.id FROM accounts_user u, auth_group g;
 INSERT INTO accounts_user_user_permissions (user_id, permission_id)
   SELECT id, (SELECT min(id) FROM auth_permission) FROM accounts_user;
+INSERT INTO accounts_erasurerequest (user_id, asked_at) SELECT id, now() FROM accounts_user;
 INSERT INTO accounts_personkey (user_id, wrapped_key)
   SELECT id, 'k' FROM accounts_user WHERE id NOT IN (SELECT user_id FROM accounts_personkey);
 UPDATE accounts_organisation SET state = 'suspended';

@@ -77,6 +77,8 @@ def test_the_pages_are_accessible(
         "2fa/webauthn/add/",
         "2fa/webauthn/",
         "2fa/recovery-codes/generate/",
+        "sessions/",
+        "erase/",
         "members/",
         f"members/{row.pk}/",
         f"members/{row.pk}/end/",

@@ -86,6 +86,7 @@ FREE = [
     "totp_picture",
     "sessions",
     "end_sessions",
+    "erase",
     "enrolled",
     "log-checkpoint",
     "log-checkpoints",

@@ -36,7 +36,7 @@ UNMARKED = {
         *("accounts:notices", "accounts:notices_read", "accounts:notice_settings"),
         *(f"accounts:{name}" for name in ("members", "member", "end_member", "choose_organisation")),
         *("accounts:invitation", "accounts:revoke_invitation", "accounts:totp_picture", "accounts:enrolled"),
-        *("accounts:sessions", "accounts:end_session", "accounts:end_sessions"),
+        *("accounts:sessions", "accounts:end_session", "accounts:end_sessions", "accounts:erase"),
     ),
     "endpoints of the reader's own models: nothing of a submission, and no credential": (
         *("api-upstreams", "api-upstream", "api-upstream-credential", "api-upstream-test"),

@@ -19,3 +19,15 @@ class SignIn(models.Model):
     """Browser and system, as the browser names itself."""
     began_at = models.DateTimeField(default=clock.now)
     seen_at = models.DateTimeField(default=clock.now)
+
+
+class ErasureRequest(models.Model):
+    """Somebody wants to be erased; kept afterwards as the reason for it."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        primary_key=True,
+        on_delete=models.PROTECT,
+        related_name="erasure_request",
+    )
+    asked_at = models.DateTimeField()

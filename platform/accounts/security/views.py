@@ -15,13 +15,14 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from qrcode.image.svg import SvgPathFillImage
 from qrcode.main import QRCode
 
-from accounts.access import AFTER_ENROLMENT, person_page
-from accounts.security import sessions
+from accounts.access import AFTER_ENROLMENT, fresh_page, person_page
+from accounts.security import erasure, sessions
 from accounts.security.models import SignIn
+from accounts.services import actor_for
 from accounts.views import signed_in
 
 
@@ -96,3 +97,25 @@ def end_sessions(request: HttpRequest) -> HttpResponse:
     sessions.end_all(signed_in(request), but=str(request.session.session_key))
     messages.success(request, _("All other sessions are ended."))
     return redirect("accounts:sessions")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@person_page
+@fresh_page
+def erase(request: HttpRequest) -> HttpResponse:
+    """Ask to be erased, after a page that says what follows; or take it back."""
+    person = signed_in(request)
+    asked = erasure.request_of(person)
+    context = {"asked": asked, "needed": erasure.is_needed(person)}
+    if request.method != "POST":
+        return render(request, "accounts/erase.html", context)
+    by = actor_for(person, channel="web")
+    if asked is not None:
+        erasure.withdraw(person, by=by)
+        messages.success(request, _("You no longer ask to be erased."))
+        return redirect("accounts:erase")
+    try:
+        erasure.ask(person, by=by)
+    except erasure.StillNeeded:
+        return render(request, "accounts/erase.html", {**context, "needed": True}, status=409)
+    return redirect("accounts:erase")

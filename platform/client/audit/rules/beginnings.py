@@ -68,6 +68,7 @@ known_without_rule(
     *("account.created", "account.password_set", "account.password_rehashed", "account.email_changed"),
     *("account.name_set", "account.language_set", "account.suspended", "person.erased"),
     *("webhook.created", "webhook.disabled", "webhook.enabled", "webhook.removed"),
+    *("erasure.asked", "erasure.withdrawn"),
 )
 
 
