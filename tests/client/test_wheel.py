@@ -150,7 +150,12 @@ def test_the_wheel_holds_what_is_pure_and_nothing_else(dist):
         *("submissions/__init__.py", "submissions/cards.py")
     }
     tops = {place.partition("/")[0] for place in modules}
-    assert tops == {"audit", "client", "governance", "scoring", "submissions"}
+    assert tops == {"audit", "benchmark", "client", "evaluation", "governance", "scoring", "submissions"}
+    assert {place for place in modules if place.startswith("evaluation/")} == {
+        *("evaluation/__init__.py", "evaluation/grader/__init__.py"),
+        *("evaluation/grader/faults.py", "evaluation/grader/scripts.py"),
+    }
+    assert not [place for place in modules if place.startswith("benchmark/") and place.count("/") == 1][1:]
     assert not [place for place in places if "__pycache__" in place]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import typer
 
-from client.cli import check, look, submit
+from client.cli import check, local, look, submit
 from client.cli.session import spoken
 from client.exits import Exit, meanings
 from client.trouble import Trouble
@@ -27,6 +27,9 @@ def application() -> typer.Typer:
     )
     app.command("init", help=say("Write a starter kit into a folder."))(check.init)
     app.command("check", help=say("Check harness and card offline, as intake will."))(check.check)
+    app.command("run-local", help=say("Run the harness on public tasks in a sandbox on this machine."))(
+        local.run_local
+    )
     app.command("submit", help=say("Register, upload and submit; repeating it does nothing twice."))(
         submit.submit
     )

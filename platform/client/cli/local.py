@@ -1,0 +1,69 @@
+"""`lgbench run-local`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from client.check import check_project
+from client.cli.check import tell
+from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption
+from client.cli.session import open_session
+from client.exits import Exit
+from client.words import say
+
+CRASHED_PERCENT = 20
+"""Above this share of runs that crashed and left nothing, a preflight fails."""
+
+
+def run_local(
+    *,
+    tasks: Annotated[Path, typer.Option("--tasks", help=say("Folder of a task set, with its taskset.toml."))],
+    only: Annotated[str, typer.Option("--only", help=say("The id of one task."))] = "",
+    limit: Annotated[int, typer.Option("--limit", min=0, help=say("How many tasks at most; 0 is all."))] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=say("EPISODE_SEED of every run."))] = 1,
+    site: SiteOption = None,
+    as_json: JsonOption = False,
+    lang: LangOption = None,
+    directory: FolderOption = None,
+) -> None:
+    from client.local import box
+    from client.local.episode import Ran, run_all, tasks_in, unpack_harness
+
+    session = open_session(site, None, directory, as_json=as_json)
+    checked = check_project(session.project)
+    if checked.findings or checked.manifest is None:
+        tell(session.output, checked, session.address)
+        raise typer.Exit(int(Exit.HARNESS))
+    box.bubblewrap()
+    chosen = tasks_in(tasks, only)
+    chosen = chosen[:limit] if limit else chosen
+    place = session.project.made_state() / "local"
+    harness = unpack_harness(checked.bundle.path, place / "harness")
+    with session.output.bar(say("Running")) as bar:
+
+        def report(number: int, ran: Ran) -> None:
+            bar(number, len(chosen))
+            if not as_json:
+                typer.echo(
+                    f"{ran.task:<44} {ran.ending:<17} {ran.score:>6} {ran.failure_type if not ran.success else 'ok'}"
+                )
+
+        found = run_all(chosen, harness, checked.manifest, place / "runs", seed=seed, report=report)
+    crashed = [ran for ran in found if ran.ending == "crashed" and not ran.left_something]
+    content = {
+        "tasks": [ran.shown() for ran in found],
+        "successes": sum(ran.success for ran in found),
+        "crashed": len(crashed),
+    }
+    words = say(
+        "{successes} of {total} tasks succeeded; {crashed} crashed and left nothing. Everything is in {path}."
+    )
+    line = words.format(
+        successes=content["successes"], total=len(found), crashed=len(crashed), path=place / "runs"
+    )
+    session.output.result(content, [line])
+    if len(crashed) * 100 > len(found) * CRASHED_PERCENT:
+        raise typer.Exit(int(Exit.HARNESS))

@@ -1,0 +1,81 @@
+"""One start of a harness in bubblewrap on the host's own root: the paths and variables of an episode, no network.
+
+It is not the platform's sandbox: memory, process and disk limits of the contract are not enforced here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from client.exits import Exit
+from client.trouble import Trouble
+from client.words import say
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+LINKS = ("bin", "sbin", "lib", "lib64")
+KEPT_BYTES = 1024 * 1024
+"""How much of each output is kept, as the platform does."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """`code` is None where time was up. Seconds of the wall."""
+
+    code: int | None
+    seconds: float
+    output: bytes
+
+
+def bubblewrap() -> str:
+    """Where bwrap is. Raises Trouble."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise Trouble(
+            "no_sandbox",
+            say("bubblewrap is not installed, and nothing else is run without a sandbox."),
+            hint=say("On Debian and Ubuntu: apt-get install bubblewrap. It needs Linux."),
+            exit=Exit.USAGE,
+        )
+    return found
+
+
+def arguments(harness: Path, place: Path, variables: Mapping[str, str], command: Sequence[str]) -> list[str]:
+    """The whole command: `place` holds task, workspace, home and reply of one episode."""
+    found = [bubblewrap(), "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr"]
+    for name in LINKS:
+        if (Path("/") / name).exists():
+            found += ["--symlink", f"usr/{name}", f"/{name}"]
+    found += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--proc", "/proc", "--dev", "/dev"]
+    found += ["--tmpfs", "/tmp", "--bind", str(place / "home"), "/home/agent"]  # noqa: S108 - inside the sandbox
+    found += ["--ro-bind", str(harness), "/harness", "--ro-bind", str(place / "task"), "/task"]
+    found += ["--bind", str(place / "workspace"), "/workspace", "--bind", str(place / "reply"), "/reply"]
+    found += ["--hostname", "sandbox", "--clearenv"]
+    for name, value in variables.items():
+        found += ["--setenv", name, value]
+    return [*found, "--chdir", "/workspace", "--", *command]
+
+
+def run(command: Sequence[str], seconds: float, log: Path) -> Ended:
+    """Run it for at most `seconds`; whatever it started is gone afterwards. Output goes to `log`."""
+    begun = time.monotonic()
+    with log.open("ab+") as file:
+        process = subprocess.Popen(
+            list(command), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+        )
+        try:
+            code: int | None = process.wait(timeout=max(seconds, 0.1))
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        file.seek(0)
+        return Ended(code, time.monotonic() - begun, file.read(KEPT_BYTES))

@@ -1,0 +1,89 @@
+"""`lgbench run-local` on generated public tasks: real sandbox, real grading."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.live.fleet import HARNESSES
+
+pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+
+SPY = """
+import os, pathlib, socket, sys
+try:
+    socket.create_connection(("127.0.0.1", 22), 1)
+except OSError as error:
+    network = type(error).__name__
+seen = [str(p) for p in ("/etc/passwd", "/root", "/home/agent") if os.path.exists(p)]
+said = [os.environ["TURN"], os.environ["TURNS"], os.environ["EPISODE_SEED"], os.getcwd(), network, *seen]
+said += sorted(name for name in os.environ if name.startswith("LGBENCH"))
+with open(os.environ["REPLY_FILE"], "a") as reply:
+    reply.write(" ".join(said) + "\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory):
+    """The mini bank as a folder; its public tasks are read like any."""
+    from benchmark.synthetic import generate
+
+    out = tmp_path_factory.mktemp("tasks") / "mini"
+    generate(out, version="2026.1-mini", seed=3, size="mini")
+    return out
+
+
+def with_harness(kit: Path, name: str) -> None:
+    """The kit with a sample harness in place of the example."""
+    shutil.rmtree(kit / "harness")
+    shutil.copytree(HARNESSES / name, kit / "harness")
+    shutil.move(kit / "harness/card.json", kit / "card.json")
+
+
+def test_the_example_runs_and_the_rule_script_scores(lg, kit, tasks):
+    said = lg("run-local", "--tasks", str(tasks), "--limit", "4", "--json")
+    assert said.code == 0, said.everything
+    assert {(row["ending"], row["left_something"]) for row in said.json["tasks"]} == {("finished", True)}
+    with_harness(kit, "rule-script")
+    said = lg("run-local", "--tasks", str(tasks), "--limit", "12", "--json")
+    assert said.code == 0, said.everything
+    assert said.json["successes"] >= 1
+    assert max(float(row["score"]) for row in said.json["tasks"]) == 1
+    lines = lg("run-local", "--tasks", str(tasks), "--limit", "2").out.splitlines()
+    assert len(lines) == 3
+    assert "finished" in lines[0]
+
+
+def test_what_is_inside(lg, kit, tasks, monkeypatch):
+    monkeypatch.setenv("LGBENCH_TOKEN", "lgb_secret")
+    (kit / "harness/run.py").write_text(SPY)
+    several = next(path.parent.name for path in sorted((tasks / "tasks").glob("*/turns")))
+    said = lg("run-local", "--tasks", str(tasks), "--only", several, "--seed", "77", "--json")
+    assert said.code == 0, said.everything
+    reply = (kit / ".lgbench/local/runs" / several / "reply/reply.md").read_text().splitlines()
+    turns = len(reply)
+    assert turns >= 2
+    assert reply == [
+        f"{turn} {turns} 77 /workspace ConnectionRefusedError /home/agent" for turn in range(1, turns + 1)
+    ]
+
+
+def test_one_that_crashes_and_one_that_never_ends(lg, kit, tasks):
+    (kit / "harness/run.py").write_text("raise SystemExit(3)\n")
+    said = lg("run-local", "--tasks", str(tasks), "--limit", "2", "--json")
+    assert (said.code, said.json["crashed"]) == (4, 2)
+    manifest = kit / "harness/harness.toml"
+    manifest.write_text(manifest.read_text().replace("seconds = 60", "seconds = 1"))
+    (kit / "harness/run.py").write_text("import time\nwhile True: time.sleep(1)\n")
+    said = lg("run-local", "--tasks", str(tasks), "--limit", "1", "--json")
+    assert [row["ending"] for row in said.json["tasks"]] == ["budget_exhausted"]
+
+
+def test_what_is_no_folder_of_tasks(lg, kit, monkeypatch):
+    said = lg("run-local", "--tasks", str(kit))
+    assert (said.code, "tasks_unusable" in said.err) == (2, True)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    said = lg("run-local", "--tasks", str(kit))
+    assert (said.code, "no_sandbox" in said.err) == (2, True)
