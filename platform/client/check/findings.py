@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from client.words import say
+from client.words import accept_language, say
 from submissions.intake.rules import Rule, problem_code
-
-HELP = "/api/v1/problems/"
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Found:
 
     def link(self, site: str) -> str:
         """Where the rule is explained."""
-        return f"{site.rstrip('/')}{HELP}{problem_code(self.rule)}"
+        return f"{site.rstrip('/')}/{accept_language()}/problems/{problem_code(self.rule)}/"
 
     def shown(self, site: str) -> dict[str, Any]:
         """As `--json` gives it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from client.remote.http import explained, reason_words
 from client.remote.results import Verdict, lines
-from client.remote.submitting import reason_words
 from client.words import say
 
 
@@ -47,7 +47,7 @@ def submission(found: dict[str, Any], site: str) -> list[str]:
         if found.get("failure_class"):
             shown.append(say("  class {value}").format(value=found["failure_class"]))
         shown.append("  " + say("Next: {hint}").format(hint=outcome["remedy"]))
-        shown.append("  " + say("Help: {link}").format(link=f"{site}/api/v1/problems/{outcome['code']}"))
+        shown.append("  " + say("Help: {link}").format(link=explained(site, outcome["code"])))
     charge = found.get("charge") or {}
     if charge.get("words"):
         shown.append("  " + say("Quota: {words}").format(words=charge["words"]))

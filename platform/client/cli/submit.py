@@ -14,7 +14,7 @@ from client.cli.session import Session, open_session
 from client.exits import Exit
 from client.remote import waiting
 from client.remote.http import Site
-from client.remote.submitting import Submitter, quota_refuses
+from client.remote.submitting import Submitter
 from client.trouble import Trouble
 from client.words import say
 
@@ -74,8 +74,6 @@ def submit(
 
 def _tell_preview(session: Session, submitter: Submitter) -> None:
     found = submitter.preview()
-    if not found["allowed"]:
-        raise quota_refuses(submitter.site, found["quota"] or {}, found["task_set"])
     session.output.result(found, show.preview(found))
     raise typer.Exit(0)
 

@@ -22,8 +22,7 @@ LONGEST_ASKED = 120.0
 """Longest Retry-After, in seconds, that is waited for; a longer one is told to the caller."""
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 SAFE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
-BRIEF = frozenset({429, 502, 503, 504})
-PROBLEMS = "/api/v1/problems/"
+BRIEF = frozenset({429, 500, 502, 503, 504})
 NETWORK = (httpx.TransportError, httpx.InvalidURL)
 
 
@@ -82,7 +81,9 @@ class Site:
     ) -> Answer:
         """One call, repeated while that is safe and may help. Raises Trouble."""
         repeatable = (
-            method in SAFE or bool(headers and "Idempotency-Key" in headers) or path.endswith("/complete")
+            method in SAFE
+            or bool(headers and "Idempotency-Key" in headers)
+            or path.endswith(("/complete", "/check"))
         )
         for attempt in range(TRIES):
             last = attempt == TRIES - 1 or not repeatable
@@ -129,23 +130,40 @@ class Site:
         cause = str(body.get("detail") or say("The site answered {status}.").format(status=answer.status))
         for error in body.get("errors", [])[:20]:
             cause += f"\n{error.get('path')}: {error.get('message')}"
-        kind = str(body.get("type") or "")
-        link = f"{self.address}{kind}" if kind.startswith("/") else kind
+        help_ = str(body.get("help") or "")
+        link = f"{self.address}{help_}" if help_.startswith("/") else help_
         return Trouble(
             code,
             cause,
             hint=_hint(body),
             exit=of_problem(answer.status, code),
-            link=str(body.get("help") or "") or link or f"{self.address}{PROBLEMS}",
+            link=link or explained(self.address, code if "code" in body else ""),
             facts={"problem": body} if body else {},
         )
+
+
+def explained(address: str, code: str) -> str:
+    """The page that explains a code of the site, or lists them all."""
+    return f"{address}/{accept_language()}/problems/" + (f"{code}/" if code else "")
 
 
 def _hint(body: Mapping[str, Any]) -> str:
     hint = str(body.get("remedy") or say("Try again later; if it stays, tell the operator of the site."))
     if body.get("next_allowed_at"):
         hint += " " + say("Possible again at {time}.").format(time=body["next_allowed_at"])
+    elif body.get("next_allowed_reason"):
+        reason = reason_words(str(body["next_allowed_reason"]))
+        hint += " " + say("There is no date: {reason}.").format(reason=reason)
     return hint
+
+
+def reason_words(reason: str) -> str:
+    """Why a rule names no instant."""
+    words = {
+        "next_task_set_version": say("the allowance is used up until the next task-set version"),
+        "when_the_submission_in_flight_ends": say("it is possible when the submission under way has ended"),
+    }
+    return words.get(reason, say("it is not a matter of time"))
 
 
 def _passes(answer: Answer) -> bool:

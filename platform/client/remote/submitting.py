@@ -10,7 +10,7 @@ from typing import Any
 from client.check.package import Checked
 from client.exits import Exit
 from client.project import Project
-from client.remote.http import Site
+from client.remote.http import Answer, Site, explained, reason_words
 from client.remote.uploads import OPEN, STORED, Uploader
 from client.trouble import Trouble
 from client.words import say
@@ -38,14 +38,17 @@ class Submitter:
     _labels: list[str] = field(default_factory=list)
 
     def preview(self) -> dict[str, Any]:
-        """What a submission would meet and cost. Registers, uploads and changes nothing."""
+        """What a submission would meet and cost; raises Trouble where it would be refused. Changes nothing."""
         task_set = self.task_set()
         harness = self.harness()
         quota = self.quota(task_set, harness["id"]) if harness else None
         version = self._version(harness["id"]) if harness else None
+        estimate = None
         if version:
             self._require_same_card(version)
-        allowed = True if quota is None else bool(quota.get("allowed"))
+            estimate = self.require_admission(version["id"], task_set)["estimate"]
+        elif quota is not None and not quota.get("allowed"):
+            raise quota_refuses(self.site, quota, task_set)
         return {
             "task_set": task_set,
             "harness": self.manifest.name,
@@ -55,7 +58,8 @@ class Submitter:
             "size": self.checked.bundle.size,
             "card_digest": cards.digest(self.card),
             "quota": quota,
-            "allowed": allowed,
+            "estimate": estimate,
+            "allowed": True,
         }
 
     def run(self) -> dict[str, Any]:
@@ -69,7 +73,7 @@ class Submitter:
         if living:
             self.tell(say("This package is submitted already."))
             return self._kept(living[0])
-        self.require_quota(task_set, harness["id"])
+        self.require_admission(version["id"], task_set)
         key = self.key(task_set, len(earlier))
         upload = self._upload(version["id"], key)
         body = {
@@ -172,7 +176,7 @@ class Submitter:
                 ).format(version=self.manifest.version),
                 hint=say("Set a new `version` in harness.toml."),
                 exit=Exit.REFUSED,
-                link=f"{self.site.address}/api/v1/problems/version_exists",
+                link=explained(self.site.address, "version_exists"),
             )
 
     def _earlier(self, harness_id: str, version_id: str, task_set: str) -> list[dict[str, Any]]:
@@ -188,12 +192,16 @@ class Submitter:
         lines = rows[0]["harnesses"] if rows else []
         return dict(lines[0]) if lines else {}
 
-    def require_quota(self, task_set: str, harness_id: str) -> None:
-        """Raises Trouble where a submission would be refused now, with the date from which it would not."""
-        quota = self.quota(task_set, harness_id)
-        if quota.get("allowed"):
-            return
-        raise quota_refuses(self.site, quota, task_set)
+    def require_admission(self, version_id: str, task_set: str) -> dict[str, Any]:
+        """What submitting now would answer, of the function that decides it. Raises Trouble where it refuses."""
+        body = {"harness_version": version_id, "task_set": task_set}
+        found = self.site.post("submissions/check", body)
+        if found["allowed"]:
+            return found
+        refusal = found["refusal"]
+        trouble = self.site.refused(Answer(int(refusal["status"]), refusal, {}))
+        trouble.cause = say("Nothing was sent. {cause}").format(cause=trouble.cause)
+        raise trouble
 
     def _upload(self, version_id: str, key: str) -> dict[str, Any]:
         """The stored bundle: one that an earlier command stored is taken as it is."""
@@ -236,18 +244,9 @@ def quota_refuses(site: Site, quota: dict[str, Any], task_set: str) -> Trouble:
         cause,
         hint=hint,
         exit=Exit.REFUSED,
-        link=f"{site.address}/api/v1/problems/{code}",
+        link=explained(site.address, code),
         facts={"quota": quota, "next_allowed_at": at},
     )
-
-
-def reason_words(reason: str) -> str:
-    """Why a rule names no instant."""
-    words = {
-        "next_task_set_version": say("the allowance is used up until the next task-set version"),
-        "when_the_submission_in_flight_ends": say("it is possible when the submission under way has ended"),
-    }
-    return words.get(reason, say("it is not a matter of time"))
 
 
 def _digest(*words: str) -> str:

@@ -69,7 +69,7 @@ def test_each_finding_says_all_there_is_to_say(lg, kit):
     lines = lg("check").out
     assert "expected: at least 1" in lines
     assert "found:    0" in lines
-    assert "help:     http://127.0.0.1:8000/api/v1/problems/manifest_value_invalid" in lines
+    assert "help:     http://127.0.0.1:8000/en/problems/manifest_value_invalid/" in lines
     assert "应为：" in lg("check", "--lang", "zh").out
 
 

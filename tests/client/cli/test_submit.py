@@ -63,10 +63,12 @@ def test_with_quota_zero_nothing_is_sent(lg, online, task_set, proxy, kit):
         assert said.code == 3, said.everything
         error = said.json["error"]
         assert error["code"] == "quota_line"
-        assert "Used 3 of 3." in error["cause"]
-        assert error["help"].endswith("/api/v1/problems/quota_line")
+        assert error["cause"].startswith("Nothing was sent.")
+        assert (error["problem"]["used"], error["problem"]["limit"]) == (3, 3)
+        assert error["help"].endswith("/en/problems/quota_line/")
         assert "next task-set version" in error["hint"]
-    assert proxy.of("POST", "uploads") == proxy.of("PUT", "") == proxy.of("POST", "submissions") == []
+    assert proxy.of("POST", "uploads") == proxy.of("PUT", "") == []
+    assert not [url for url in proxy.of("POST", "submissions") if not url.endswith("/check")]
     assert Upload.objects.count() == 3
 
 
@@ -80,7 +82,7 @@ def test_a_cooldown_is_told_with_its_date(lg, live_server, kit, monkeypatch, tra
     said = lg("submit", "--json", "--site", live_server.url)
     until = Submission.objects.get().cooldown_until
     assert (said.code, said.json["error"]["code"]) == (3, "cooldown")
-    assert said.json["error"]["next_allowed_at"] == until.isoformat()
+    assert said.json["error"]["problem"]["next_allowed_at"] == until.isoformat()
     assert until.isoformat() in said.err
 
 
@@ -110,7 +112,7 @@ def test_answers_that_are_lost(lg, online, proxy):
     proxy.rule = lose
     said = lg("submit", "--json")
     assert said.code == 0, said.everything
-    assert len(lost) == 5
+    assert len(lost) == 6
     counts = [model.objects.count() for model in (Harness, HarnessVersion, Upload, Submission)]
     assert counts == [1, 1, 1, 1]
 
