@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from config import clock
 
-AUDIENCE = "lingee-bench-local"
+AUDIENCE = "http://127.0.0.1:8000"
 DISCOVERY = "/.well-known/openid-configuration"
 GITHUB = {
     "repository": "acme/harness",

@@ -32,12 +32,12 @@ class IdentityIn(StrictSerializer):
     )
 
 
-class CredentialOut(serializers.Serializer[Any]):
+class CiCredentialOut(serializers.Serializer[Any]):
     token = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
-class ActOut(CredentialOut):
+class ActOut(CiCredentialOut):
     harness = serializers.UUIDField()
     harness_name = serializers.CharField()
 
@@ -46,7 +46,7 @@ class ExchangedOut(serializers.Serializer[Any]):
     publisher = serializers.UUIDField()
     organisation = serializers.UUIDField()
     act = ActOut()
-    watch = CredentialOut()
+    watch = CiCredentialOut()
 
 
 class ComparisonOut(serializers.Serializer[Any]):

@@ -16,6 +16,7 @@ from benchmark.models import TaskSetVersion
 from submissions import services
 from submissions.models import HarnessVersion, Submission
 from submissions.problems import Code
+from tests.access.oidc import arranged as publishing
 from tests.access.upstreams.arranged import registered, upstream_with_credential
 from tests.pages import site
 from tests.submissions import world
@@ -106,6 +107,7 @@ def seeded() -> Seeds:
         "submission_id": [str(row.id) for row in made],
         "task_set": [task_set.label],
         "code": ["cooldown", "not_found"],
+        "publisher_id": [str(publishing.registered(vendor, harness).id)],
         "upstream_id": [str(registered(one, name="seed").id) for one in (vendor, other)],
     }
     return found
@@ -157,6 +159,16 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         row = upstream_with_credential(vendor, name=f"u{uuid.uuid4().hex[:8]}")
         return {"path_parameters": {"upstream_id": str(row.id)}}
 
+    def identity() -> Good:
+        return {"body": {"token": publishing.public_issuer().mint(), "harness": seeds.ids["harness"][0]}}
+
+    def publisher() -> dict[str, str]:
+        return publishing.fields(publishing.PUBLIC) | {"repository": f"acme/{uuid.uuid4().hex}"}
+
+    def trusted() -> Good:
+        row = publishing.registered(vendor, vendor.harness(f"p{uuid.uuid4().hex[:8]}"))
+        return {"path_parameters": {"publisher_id": str(row.id)}}
+
     def order() -> dict[str, Any]:
         version = new_version()
         return world.body_of(vendor.order(task_set, version.harness, version))
@@ -205,6 +217,11 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "token_create": lambda: {"body": {"name": "fuzzed", "scopes": ["read"]}},
         "token_revoke": lambda: {"path_parameters": {"token_id": another_token()}},
         "token_leaked": lambda: {"body": {"token": "no token"}},
+        "oidc_exchange": identity,
+        "oidc_check": identity,
+        "publisher_create": lambda: {"body": {"harness": seeds.ids["harness"][0], **publisher()}},
+        "publisher": trusted,
+        "publisher_remove": trusted,
         "problem": lambda: {"path_parameters": by_name["code"]},
         "schema": lambda: {"path_parameters": {"name": "harness-card", "number": 1}},
     }

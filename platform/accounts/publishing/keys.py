@@ -40,7 +40,7 @@ class Unusable(ValueError):
 
 def key_of(issuer: str, kid: str) -> Any:
     """The issuer's public key of that name. Raises IdentityRefused: oidc_unknown_key, oidc_issuer_unavailable."""
-    found = cache.get(_place(issuer))
+    found = cache.get(kept_at(issuer))
     if found is None or kid not in found:
         found = _refreshed(issuer, found)
     return chosen(found, kid)
@@ -91,7 +91,7 @@ def _refreshed(issuer: str, known: Keys | None) -> Keys:
         if known is not None:
             return known
         raise IdentityRefused(Cause.ISSUER_UNAVAILABLE, {"issuer": issuer}) from None
-    cache.set(_place(issuer), keys, timeout=KEPT_SECONDS)
+    cache.set(kept_at(issuer), keys, timeout=KEPT_SECONDS)
     return keys
 
 
@@ -99,7 +99,7 @@ def _awaited(issuer: str) -> Keys:
     """What the one who is fetching leaves, if it comes soon."""
     ends = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < ends:
-        found: Keys | None = cache.get(_place(issuer))
+        found: Keys | None = cache.get(kept_at(issuer))
         if found is not None:
             return found
         time.sleep(0.05)
@@ -136,7 +136,8 @@ def _get(client: httpx.Client, address: str) -> Any:
         raise Unusable("no JSON") from None
 
 
-def _place(issuer: str) -> str:
+def kept_at(issuer: str) -> str:
+    """The name under which its keys are kept."""
     return f"oidc:keys:{_digest(issuer)}"
 
 

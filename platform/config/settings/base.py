@@ -207,8 +207,6 @@ REST_KNOX = {
 # --- identities of CI jobs -------------------------------------------------------------------------
 #: Issuers that every vendor may name, each with the form of its claims; no other is ever asked for its keys.
 OIDC_ISSUERS = issuers(words("LINGEE_OIDC_ISSUERS") or PUBLIC)
-#: For whom a job asks its token: this site alone, so that one made for another place is worth nothing here.
-OIDC_AUDIENCE = ENV.str("LINGEE_OIDC_AUDIENCE", default="lingee-bench-local")
 
 # --- the API -------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
@@ -284,6 +282,8 @@ DEFAULT_FROM_EMAIL = "Lingee Bench <no-reply@lingee.invalid>"
 EMAIL_TIMEOUT = 10
 #: Where people reach the site, as links in mail begin; production has its first host's.
 SITE_URL = ENV.str("LINGEE_SITE", default="http://127.0.0.1:8000").rstrip("/")
+#: For whom a CI job asks its token: this site alone, so that one made for another place is worth nothing here.
+OIDC_AUDIENCE = ENV.str("LINGEE_OIDC_AUDIENCE", default=SITE_URL)
 #: What the layers above add to a notice: a function of the notice and of where it is shown, page or mail.
 NOTICE_DETAILS = "leaderboard.notices.details"
 

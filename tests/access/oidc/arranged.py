@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from accounts.publishing import services
+from django.core.cache import cache
+
+from accounts.publishing import keys, services
 from accounts.publishing.claims import Identity
 from accounts.publishing.models import TrustedPublisher
 from accounts.publishing.policies import Terms
@@ -34,6 +36,13 @@ def registered(
 ) -> TrustedPublisher:
     terms = Terms(dialect=dialect, **{**fields(issuer, dialect), **changes})
     return services.register(vendor.organisation, harness.id, terms, person=vendor.user, by=vendor.actor)
+
+
+def public_issuer() -> Issuer:
+    """GitHub's, as far as the site can tell: what it keeps as the published keys are these."""
+    issuer = Issuer(PUBLIC)
+    cache.set(keys.kept_at(PUBLIC), keys.usable(issuer.jwks()))
+    return issuer
 
 
 def exchanged(vendor: world.Vendor, harness: Harness) -> Exchanged:

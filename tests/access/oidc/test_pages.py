@@ -10,7 +10,7 @@ from accounts.models import Membership
 from accounts.publishing.models import TrustedPublisher
 from submissions.models import Harness
 from tests.access.oidc.arranged import Job, fields
-from tests.issuer import Issuer
+from tests.issuer import AUDIENCE, Issuer
 from tests.pages.site import address, signed_in
 from tests.submissions import world
 
@@ -28,7 +28,7 @@ def test_a_publisher_is_registered_seen_and_removed(
     assert browser.post(NEW, sent).status_code == 302
     assert job.exchange().status == 201
     page = browser.get("/en/v/publishers/").content.decode()
-    for text in ("acme/harness", ".github/workflows/submit.yml", "active", "lingee-bench-local"):
+    for text in ("acme/harness", ".github/workflows/submit.yml", "active", AUDIENCE):
         assert text in page
     again = browser.post(NEW, sent)
     assert again.status_code == 409

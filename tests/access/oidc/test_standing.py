@@ -11,13 +11,17 @@ import pytest
 
 from accounts import services as accounts
 from accounts.models import Membership
+from accounts.publishing import services
 from accounts.publishing.models import CiGrant, TrustedPublisher
+from audit import live, replay
 from submissions.models import Harness
 from tests.access.oidc.arranged import Job, registered
 from tests.factories import recorded
+from tests.pages import site
 from tests.submissions import world
 
 pytestmark = pytest.mark.django_db
+TABLES = {"accounts_trustedpublisher", "accounts_cigrant", "accounts_reviewedissuer"}
 
 
 def _gone(vendor: world.Vendor) -> None:
@@ -84,3 +88,25 @@ def test_the_log_has_the_exchange_and_neither_token_nor_repository(
     everything = json.dumps(bodies)
     for text in (*token.split("."), *secrets, publisher.repository, publisher.workflow):
         assert text not in everything
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "auditor"])
+def test_events_explain_every_row(
+    job: Job,
+    publisher: TrustedPublisher,
+    vendor: world.Vendor,
+    harness: Harness,
+    sequence: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mine = [row for row in replay.ledgers() if row.table in TABLES]
+    assert len(mine) == len(TABLES)
+    monkeypatch.setattr(live, "ledgers", lambda: mine)
+    act = world.Api(job.exchange().body["act"]["token"])
+    order = world.body_of(vendor.order(site.task_set(), harness))
+    assert act.post("submissions", order).status == 202
+    services.remove(publisher, person=vendor.user, by=vendor.actor)
+    sequence()
+    report = live.check()
+    assert report.ok, report.findings
+    assert CiGrant.objects.get().submission_id is not None
