@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console, duties, links, owners, registration, rooms
+from submissions.views import console, duties, links, owners, packages, registration, rooms
 
 app_name = "console"
 urlpatterns = [
@@ -25,5 +25,9 @@ urlpatterns = [
     path("console/owners/", owners.owner_list, name="owners"),
     path("console/owners/<uuid:submission>/tell/", owners.order, name="owner_notice"),
     path("console/owners/<uuid:submission>/objection/", owners.objection, name="owner_objection"),
+    path("console/packages/", packages.opening_list, name="packages"),
+    path("console/packages/new/", packages.propose, name="package_new"),
+    path("console/packages/<uuid:opening>/read/", packages.read, name="package_read"),
+    path("console/packages/<uuid:opening>/<slug:act>/", packages.act, name="package_act"),
     path("console/workers/", console.workers, name="workers"),
 ]

@@ -263,3 +263,65 @@ class WebhookRemoved(Event):
     kind: ClassVar[str] = "webhook.removed"
     subject_type: ClassVar[str] = "webhook"
     sentence = _("{actor} removed the webhook {subject}.")
+
+
+class OpeningProposed(Event):
+    """`reason` is concealed."""
+
+    kind: ClassVar[str] = "package.opening_proposed"
+    subject_type: ClassVar[str] = "package_opening"
+    sentence = _(
+        "{proposed_by} proposed to open the package of the submission {submission} for {hours} hours."
+    )
+    submission: str
+    hours: int
+    proposed_by: str
+    reason: str
+
+
+class OpeningApproved(Event):
+    kind: ClassVar[str] = "package.opening_approved"
+    subject_type: ClassVar[str] = "package_opening"
+    sentence = _("{approved_by} approved to open the package of the submission {submission} until {closes}.")
+    submission: str
+    approved_by: str
+    at: str
+    closes: str
+
+
+class OpeningKeyLent(Event):
+    """From now on the two can read it: a worker has sealed the package's key to the console."""
+
+    kind: ClassVar[str] = "package.key_lent"
+    subject_type: ClassVar[str] = "package_opening"
+    sentence = _("The console was lent the key of the package of the submission {submission}.")
+    submission: str
+
+
+class PackageRead(Event):
+    """Before the first byte. `package` is the digest of what was uploaded."""
+
+    kind: ClassVar[str] = "package.read"
+    subject_type: ClassVar[str] = "package_opening"
+    sentence = _("{actor} read the package of the submission {submission}.")
+    submission: str
+    package: str
+
+
+class OpeningEnded(Event):
+    """By somebody, or by its hours; a proposal that is withdrawn ends too."""
+
+    kind: ClassVar[str] = "package.opening_ended"
+    subject_type: ClassVar[str] = "package_opening"
+    sentence = _("The opening {subject} of the package of the submission {submission} is over ({outcome}).")
+    submission: str
+
+
+class PackageDeleted(Event):
+    """Keys and bytes are destroyed; the digest stays."""
+
+    kind: ClassVar[str] = "package.deleted"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _("The package of the submission {subject} was deleted; its digest stays on record.")
+    package: str
+    at: str

@@ -8,6 +8,7 @@ from celery import shared_task
 
 from audit.events import system
 from submissions import services
+from submissions.confidentiality import services as confidentiality
 from submissions.linking import services as linking
 from submissions.relations import services as relations
 from submissions.webhooks import delivery
@@ -60,3 +61,16 @@ def look_after_webhooks() -> None:
 def tell_owners() -> None:
     """Mail the notices to owners that were ordered (queue `web`: it opens their addresses)."""
     relations.send_due_notices(by=system("owner-notices"))
+
+
+@shared_task(name="submissions.tasks.lend_key")
+def lend_key(opening_id: str) -> None:
+    """Lend the console the key of a package in an approved case (queue `governance`: it takes the worker key)."""
+    confidentiality.lend_key(UUID(opening_id), by=system("packages"))
+
+
+@shared_task(name="submissions.tasks.look_after_packages")
+def look_after_packages() -> None:
+    """Close openings whose hours are over, delete packages whose date is over (queue `governance`)."""
+    confidentiality.end_overdue(by=system("packages"))
+    confidentiality.delete_due(by=system("packages"))

@@ -12,6 +12,7 @@ QUEUES = {
     "submissions.tasks.advance_run": "governance",
     "submissions.tasks.sweep": "governance",
     "evaluation.tasks.try_upstream": "governance",
+    "submissions.tasks.lend_key": "governance",
     "submissions.tasks.deliver_webhooks": "web",
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from embedded.environment import AUDITOR_HOLDERS, BOX_HOLDERS, KEY_HOLDERS, UPSTREAM_BOX, box_of
+from embedded.environment import AUDITOR_HOLDERS, BOXES, KEY_HOLDERS, box_of
 from embedded.state import CONNECTION_FILE, DATABASE_ROLES, ensure_secrets, read_json, state_dir
 
 TEST_ROLE = "test"
@@ -87,11 +87,12 @@ def vault_key(name: str, connection: Connection) -> bytes | None:
     return base64.b64decode(secret(name, connection), validate=True)
 
 
-def upstream_box(connection: Connection) -> bytes | None:
-    """The public key to which upstreams' credentials are sealed, or None in a process that takes none in."""
-    if connection.role not in BOX_HOLDERS:
+def vault_box(name: str, connection: Connection) -> bytes | None:
+    """A public key to seal to, or None in a process whose role seals nothing to it."""
+    key, holders = BOXES[name]
+    if connection.role not in holders:
         return None
-    found = os.environ.get(UPSTREAM_BOX) or box_of(secret("VAULT_KEY_UPSTREAM", connection))
+    found = os.environ.get(name) or box_of(secret(key, connection))
     return base64.b64decode(found, validate=True)
 
 
@@ -151,10 +152,9 @@ def celery_broker(redis_url: str) -> str:
 
 __all__ = [
     "AUDITOR_HOLDERS",
-    "BOX_HOLDERS",
+    "BOXES",
     "KEY_HOLDERS",
     "ROLES",
-    "UPSTREAM_BOX",
     "Connection",
     "Store",
     "auditor_database",
@@ -162,6 +162,6 @@ __all__ = [
     "current",
     "django_database",
     "secret",
-    "upstream_box",
+    "vault_box",
     "vault_key",
 ]

@@ -16,10 +16,13 @@ KEY_HOLDERS = {
     "VAULT_KEY_SEALED": frozenset({"sealed", "test"}),
     "VAULT_KEY_PEOPLE": frozenset({"web", "console", "test"}),
     "VAULT_KEY_UPSTREAM": frozenset({"sealed", "test"}),
+    "VAULT_KEY_CASE": frozenset({"console", "test"}),
 }
-#: The public half of VAULT_KEY_UPSTREAM: whoever takes credentials in seals them to it and cannot open them.
-UPSTREAM_BOX = "VAULT_BOX_UPSTREAM"
-BOX_HOLDERS = frozenset({"web", "console", "test"})
+#: Public halves of keys: whoever holds one seals to it and cannot open. By name: the private key, and the holders.
+BOXES = {
+    "VAULT_BOX_UPSTREAM": ("VAULT_KEY_UPSTREAM", frozenset({"web", "console", "test"})),
+    "VAULT_BOX_CASE": ("VAULT_KEY_CASE", frozenset({"sealed", "test"})),
+}
 #: Which processes also get the database as an auditor sees it: pages for auditors, exports, checks of the log. Where
 #: vendors are served no body of an event can be read.
 AUDITOR_HOLDERS = frozenset({"console", "sealed", "auditor", "test"})
@@ -33,12 +36,11 @@ def role_environment(connection: Mapping[str, Any], role: str, folder: Path) -> 
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in (*_SECRETS, UPSTREAM_BOX) and not name.startswith(_DATABASES)
+        if name not in (*_SECRETS, *BOXES) and not name.startswith(_DATABASES)
     }
     allowed = [name for name in _SECRETS if name not in KEY_HOLDERS or role in KEY_HOLDERS[name]]
     environment.update({name: held[name] for name in allowed})
-    if role in BOX_HOLDERS:
-        environment[UPSTREAM_BOX] = box_of(held["VAULT_KEY_UPSTREAM"])
+    environment.update({box: box_of(held[key]) for box, (key, holders) in BOXES.items() if role in holders})
     if role in AUDITOR_HOLDERS:
         environment["AUDITOR_DATABASE_URL"] = connection["database_urls"]["auditor"]
     store = connection.get("s3", {})

@@ -100,6 +100,7 @@ def _fresh_secrets() -> dict[str, str]:
         "VAULT_KEY_SEALED": base64.b64encode(secrets.token_bytes(32)).decode(),
         "VAULT_KEY_PEOPLE": base64.b64encode(secrets.token_bytes(32)).decode(),
         "VAULT_KEY_UPSTREAM": base64.b64encode(secrets.token_bytes(32)).decode(),
+        "VAULT_KEY_CASE": base64.b64encode(secrets.token_bytes(32)).decode(),
         "redis_password": secrets.token_urlsafe(24),
         "s3_access_key": secrets.token_hex(10),
         "s3_secret_key": secrets.token_urlsafe(30),

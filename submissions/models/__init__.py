@@ -1,5 +1,6 @@
 """Harness registry, uploads, quota, and submissions."""
 
+from submissions.confidentiality.models import PackageDeletion, PackageOpening
 from submissions.models.quota import AdmissionStop, QuotaCounter, QuotaPolicy, Slot
 from submissions.models.registry import Harness, HarnessVersion
 from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
@@ -14,6 +15,8 @@ __all__ = [
     "HarnessVersion",
     "IdempotencyRecord",
     "OwnerNotice",
+    "PackageDeletion",
+    "PackageOpening",
     "QuotaCounter",
     "QuotaPolicy",
     "Slot",

@@ -118,6 +118,10 @@ class Code(StrEnum):
     MANIFEST_VERSION_DIFFERS = "manifest_version_differs"
     NOT_YET_SUPPORTED = "not_yet_supported"
     OWNER_NOTICE_NOT_DUE = "owner_notice_not_due"
+    PACKAGE_NOT_THERE = "package_not_there"
+    OPENING_EXISTS = "opening_exists"
+    OPENING_IS_OVER = "opening_is_over"
+    OPENING_NOT_READY = "opening_not_ready"
     # model upstreams
     UPSTREAM_NAME_TAKEN = "upstream_name_taken"
     UPSTREAM_RETIRED = "upstream_retired"

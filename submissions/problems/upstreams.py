@@ -1,4 +1,4 @@
-"""Problems with model upstreams, and with the notice to a harness's owner."""
+"""Problems with model upstreams, notices to owners, and openings of packages."""
 
 from __future__ import annotations
 
@@ -51,5 +51,37 @@ ROWS: list[Row] = [
             "once, after the mail went out."
         ),
         _("Look at the submission's state again."),
+    ),
+    (
+        Code.PACKAGE_NOT_THERE,
+        409,
+        Fault.POLICY,
+        _("There is no package to open"),
+        _("This submission has no checked package, or it was deleted at its date."),
+        _("Its digest stays on record."),
+    ),
+    (
+        Code.OPENING_EXISTS,
+        409,
+        Fault.POLICY,
+        _("There is an opening already"),
+        _("The package has an opening that is proposed or under way."),
+        _("Use that one, or end it first."),
+    ),
+    (
+        Code.OPENING_IS_OVER,
+        409,
+        Fault.POLICY,
+        _("This opening is over"),
+        _("Its hours are over, or somebody ended it."),
+        _("Propose a new one."),
+    ),
+    (
+        Code.OPENING_NOT_READY,
+        409,
+        Fault.PLATFORM,
+        _("The key is not there yet"),
+        _("A worker lends the key within a minute of the approval."),
+        _("Try again in a minute."),
     ),
 ]

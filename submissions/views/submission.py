@@ -18,6 +18,7 @@ from accounts.access import member_page
 from accounts.views import membership_in
 from benchmark.models import Domain
 from submissions import queries, services
+from submissions.confidentiality.queries import keeping_of
 from submissions.delivery import delivers, hand_out, show_status
 from submissions.faces import list_face, submission_face
 from submissions.models import Submission
@@ -131,6 +132,7 @@ def page_of(submission: Submission) -> dict[str, Any]:
         "steps": steps(submission, moments),
         "moments": moments,
         "charge": queries.charge(submission),
+        "keeping": keeping_of(submission),
         "outcome": queries.outcome(submission),
         "ended_badly": state in ENDS and state not in ("complete", "incomplete"),
         "beside": state in BESIDE,

@@ -109,6 +109,8 @@ def test_a_process_holds_only_the_keys_of_its_role(processes):
         "VAULT_KEY_PEOPLE": {"web", "console"},
         "VAULT_KEY_UPSTREAM": {"sealed"},
         "VAULT_BOX_UPSTREAM": {"web", "console"},
+        "VAULT_KEY_CASE": {"console"},
+        "VAULT_BOX_CASE": {"sealed"},
     }
     for role in ("web", "execute", "sealed", "console", "auditor", "owner"):
         environment = processes.environment(role)

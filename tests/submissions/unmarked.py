@@ -43,6 +43,9 @@ UNMARKED = {
         *(f"submissions:{name}" for name in ("upstreams", "new_upstream", "upstream", "change_upstream")),
         *(f"submissions:{name}" for name in ("upstream_credential", "try_upstream", "retire_upstream")),
     ),
+    "openings of packages; package.read records each reading before its first byte": (
+        *("console:packages", "console:package_new", "console:package_act", "console:package_read"),
+    ),
     "owners of harnesses, to identity reviewers": (
         *("console:owners", "console:owner_notice", "console:owner_objection"),
     ),

@@ -27,7 +27,12 @@ VAULT_KEY_PEOPLE = servers.vault_key("VAULT_KEY_PEOPLE", CONNECTION)
 #: Opens the credentials of model upstreams; only processes that call upstreams hold it.
 VAULT_KEY_UPSTREAM = servers.vault_key("VAULT_KEY_UPSTREAM", CONNECTION)
 #: Its public half: processes that serve people seal credentials to it, and cannot open them.
-VAULT_BOX_UPSTREAM = servers.upstream_box(CONNECTION)
+VAULT_BOX_UPSTREAM = servers.vault_box("VAULT_BOX_UPSTREAM", CONNECTION)
+#: Opens what workers lend the console in a case; they seal it to the public half.
+VAULT_KEY_CASE = servers.vault_key("VAULT_KEY_CASE", CONNECTION)
+VAULT_BOX_CASE = servers.vault_box("VAULT_BOX_CASE", CONNECTION)
+#: Days after its submission's end for which a package is kept; then its keys and bytes are destroyed.
+PACKAGE_RETENTION_DAYS = ENV.int("LINGEE_PACKAGE_RETENTION_DAYS", default=180)
 #: Whether our own outgoing requests may go to this machine itself; for tests and a machine of one's own.
 OUTGOING_LOOPBACK = ENV.bool("LINGEE_OUTGOING_LOOPBACK", default=False)
 # Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.

@@ -2,7 +2,7 @@
 
 import os
 
-from config.connection import AUDITOR_HOLDERS, BOX_HOLDERS, KEY_HOLDERS, UPSTREAM_BOX
+from config.connection import AUDITOR_HOLDERS, BOXES, KEY_HOLDERS
 from config.settings.environment import ENV, required, words
 
 # Base falls back to the embedded services' files; here every one of them has to be given.
@@ -17,8 +17,9 @@ if os.environ["LINGEE_ROLE"] in AUDITOR_HOLDERS:
 for key, holders in KEY_HOLDERS.items():
     if os.environ["LINGEE_ROLE"] in holders:
         required(key)
-if os.environ["LINGEE_ROLE"] in BOX_HOLDERS:
-    required(UPSTREAM_BOX)
+for box, (_key, box_holders) in BOXES.items():
+    if os.environ["LINGEE_ROLE"] in box_holders:
+        required(box)
 os.environ.setdefault("LINGEE_LOG_FORMAT", "json")
 
 from config.settings.base import *  # noqa: E402, F403

@@ -31,6 +31,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "token-ends": {"task": "accounts.tasks.announce_token_ends", "queue": "web", "seconds": 600.0},
     "webhooks": {"task": "submissions.tasks.deliver_webhooks", "queue": "web", "seconds": 30.0},
     "webhook-care": {"task": "submissions.tasks.look_after_webhooks", "queue": "web", "seconds": 3600.0},
+    "packages": {"task": "submissions.tasks.look_after_packages", "queue": "governance", "seconds": 60.0},
     "owners": {"task": "submissions.tasks.tell_owners", "queue": "web", "seconds": 60.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
 }

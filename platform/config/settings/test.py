@@ -13,6 +13,7 @@ os.environ.setdefault("VAULT_KEY_WORKER", b64encode(secrets.token_bytes(32)).dec
 os.environ.setdefault("VAULT_KEY_SEALED", b64encode(secrets.token_bytes(32)).decode())
 os.environ.setdefault("VAULT_KEY_PEOPLE", b64encode(secrets.token_bytes(32)).decode())
 os.environ.setdefault("VAULT_KEY_UPSTREAM", b64encode(secrets.token_bytes(32)).decode())
+os.environ.setdefault("VAULT_KEY_CASE", b64encode(secrets.token_bytes(32)).decode())
 
 from config.settings.base import *  # noqa: F403
 from config.settings.environment import ENV
