@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from client.check.package import Checked
@@ -20,6 +20,7 @@ from submissions.intake import Manifest
 FAILED = frozenset({"rejected", "preflight_failed", "cancelled", "voided"})
 """Ends after which the same bytes are a new submission."""
 DECLARED_AGAIN = 50
+PAGE = "100"
 NOTE = "submission.json"
 
 
@@ -35,7 +36,6 @@ class Submitter:
     tell: Callable[[str], object] = lambda text: None
     report: Callable[[int, int], object] = lambda sent, total: None
     resume: bool = False
-    _labels: list[str] = field(default_factory=list)
 
     def preview(self) -> dict[str, Any]:
         """What a submission would meet and cost; raises Trouble where it would be refused. Changes nothing."""
@@ -121,18 +121,18 @@ class Submitter:
         """The registered harness of the manifest's name."""
         return next((row for row in self._pages("harnesses") if row["name"] == self.manifest.name), None)
 
-    def _pages(self, path: str, name: str = "") -> list[dict[str, Any]]:
-        """All rows of a list, page after page where the site gives pages."""
-        name = name or path.rpartition("/")[2]
+    def _pages(self, path: str, filters: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """All rows of a list, page after page."""
+        name = path.rpartition("/")[2]
         found: list[dict[str, Any]] = []
-        query: dict[str, str] = {}
+        query = {**(filters or {}), "limit": PAGE}
         while True:
             body = self.site.get(path, query)
             found += body.get(name, [])
             following = _cursor(body.get("next"))
             if not following:
                 return found
-            query = {"cursor": following}
+            query["cursor"] = following
 
     def _register(self) -> dict[str, Any]:
         body = {
@@ -181,7 +181,7 @@ class Submitter:
 
     def _earlier(self, harness_id: str, version_id: str, task_set: str) -> list[dict[str, Any]]:
         """Submissions of the same version, bytes and task set, newest first."""
-        rows = self.site.get("submissions", {"harness": harness_id, "limit": "100"})["submissions"]
+        rows = self._pages("submissions", {"harness": harness_id})
         same = [row for row in rows if row["harness_version"] == version_id and row["task_set"] == task_set]
         details = [self.site.get(f"submissions/{row['id']}") for row in same]
         return [row for row in details if row["package_digest"] == self.checked.bundle.digest]

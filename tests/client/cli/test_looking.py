@@ -44,6 +44,35 @@ def test_every_end_has_its_exit_code(lg, submitted, moves, code):
         assert "Help: http" in words
 
 
+FAILURES = {
+    "manifest_missing": (("checking", Code.CHECK_STARTED), ("rejected", Code.MANIFEST_MISSING)),
+    "preflight_crashed": (*site.TO_RUNNING[:2], ("preflight_failed", Code.PREFLIGHT_CRASHED)),
+    "canary_failed": (*site.TO_RUNNING[:3], ("preflight_failed", Code.CANARY_FAILED)),
+    "deadline_checking": (("checking", Code.CHECK_STARTED), ("voided", Code.DEADLINE_CHECKING)),
+    "cancelled_after_start": (*site.TO_RUNNING, ("cancelled", Code.CANCELLED_AFTER_START)),
+    "runs_lost": (*site.TO_RUNNING, ("awaiting_choice", Code.RUNS_LOST)),
+}
+
+
+@pytest.mark.case("U2")
+@pytest.mark.parametrize("code", FAILURES)
+def test_a_failure_is_told_in_both_languages(lg, submitted, code):
+    """Code, sentence, next step, what it does to the quota, and the page: as the site words them."""
+    row = site.moved(submitted, *FAILURES[code])
+    english, chinese = lg("status").out, lg("status", "--lang", "zh").out
+    for said, words in (
+        (english, ("Next: ", "Quota: ", "Help: ")),
+        (chinese, ("下一步：", "配额：", "说明：")),
+    ):
+        assert re.search(rf"^  {code}: \S", said, re.MULTILINE), said
+        assert all(word in said for word in words), said
+        assert f"/problems/{code}/" in said
+    assert re.search(rf"{code}: .*[\u4e00-\u9fff]", chinese)
+    assert not re.search(r"[\u4e00-\u9fff]", english)
+    assert lg("status", "--json").json["outcome"]["code"] == code
+    assert row.reason_code == code
+
+
 @pytest.mark.parametrize(
     ("bars", "code", "verdict"),
     [
