@@ -2,7 +2,7 @@
 organisation sees what is the organisation's; everybody else gets NotVisible, the same as for what does not exist."""
 
 from submissions.policies import QuotaWindow
-from submissions.queries.admission import Forecast, Intent, Order, forecast, may_submit, order_facts
+from submissions.queries.admission import Forecast, Intent, Order, forecast, may_submit
 from submissions.queries.ledger import (
     QuotaCard,
     TaskSetTerms,
@@ -62,7 +62,6 @@ __all__ = [
     "in_flight_of",
     "may_submit",
     "open_task_sets",
-    "order_facts",
     "outcome",
     "preflight_report",
     "progress",

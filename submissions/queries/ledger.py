@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count
 
 from accounts.models import Organisation
 from benchmark.models import TaskSetVersion
 from config import clock
-from submissions.models import Harness, QuotaPolicy, Slot, Submission
-from submissions.policies import PREFLIGHT_WINDOW, Ledger, QuotaWindow, Terms, Usage, window
-from submissions.policies.states import IN_FLIGHT
+from submissions.models import Harness, QuotaPolicy, Slot
+from submissions.policies import QuotaWindow, Terms, Usage, window
 from submissions.queries.registry import harnesses_of, open_task_sets
+from submissions.queries.statements import ledger_row
 
 STATES = (Slot.State.RESERVED, Slot.State.CONSUMED, Slot.State.REFUNDED)
 
@@ -60,10 +59,8 @@ def quota_window(
     version has no policy in force. The same function decides an admission, called under the counters' locks.
     """
     now = now or clock.now()
-    terms = terms_at(task_set, now)
-    if terms is None:
-        return None
-    return window(terms, _ledger(harness, task_set, account, now), now)
+    terms, ledger = ledger_row(harness.pk, task_set.pk, account, now)
+    return window(terms, ledger, now) if terms else None
 
 
 def quota_cards(organisation: Organisation, *, account: UUID | None) -> list[QuotaCard]:
@@ -81,48 +78,3 @@ def usage_of(task_set: TaskSetVersion, **subject: object) -> Usage:
     """Slot rows of one counter by state, as in `usage_of(task_set, lineage=…)`."""
     rows = Slot.objects.filter(task_set=task_set, **subject).values_list("state").annotate(n=Count("id"))
     return Usage(**{str(state): count for state, count in rows})
-
-
-def _ledger(harness: Harness, task_set: TaskSetVersion, account: UUID | None, now: datetime) -> Ledger:
-    subjects = {"line": Q(line=harness), "lineage": Q(line__in=_lines_of_lineage(harness))}
-    if account is not None:
-        subjects["account"] = Q(account_id=account)
-    usages = _usages(task_set, subjects)
-    of_line = Submission.objects.filter(harness_version__harness=harness, task_set=task_set)
-    attempts = of_line.filter(admitted_at__gt=now - PREFLIGHT_WINDOW).exclude(state=Submission.State.VOIDED)
-    cooling = of_line.filter(cooldown_until__gt=now, cooldown_ended_at__isnull=True)
-    return Ledger(
-        line=usages["line"],
-        lineage=usages["lineage"],
-        account=usages.get("account"),
-        in_flight=of_line.filter(state__in=IN_FLIGHT).count(),
-        attempts=list(attempts.values_list("admitted_at", flat=True)),
-        cooldown_until=cooling.aggregate(until=Max("cooldown_until"))["until"],
-    )
-
-
-def _lines_of_lineage(harness: Harness) -> list[UUID]:
-    """All harnesses whose uses count together: of the organisation and of those linked with it by now.
-
-    Not by the lineage in the slot: that says whose allowance it was when the use was reserved.
-    """
-    together = Harness.objects.filter(organisation__lineage__organisations=harness.organisation_id)
-    return list(together.values_list("pk", flat=True))
-
-
-def _usages(task_set: TaskSetVersion, subjects: dict[str, Q]) -> dict[str, Usage]:
-    """All counters in one reading, so that they agree with one another."""
-    counts = {
-        f"{name}_{state}": Count("id", filter=subject & Q(state=state))
-        for name, subject in subjects.items()
-        for state in STATES
-    }
-    found = Slot.objects.filter(_any(subjects.values()), task_set=task_set).aggregate(**counts)
-    return {name: Usage(**{state.value: found[f"{name}_{state}"] for state in STATES}) for name in subjects}
-
-
-def _any(conditions: Iterable[Q]) -> Q:
-    found = Q()
-    for condition in conditions:
-        found |= condition
-    return found

@@ -19,10 +19,10 @@ from submissions.models import Submission, SubmissionTransition, Upload
 from submissions.policies import QuotaWindow
 from submissions.problems import Code, Refusal, Refused, refuse
 from submissions.problems.identity import as_problems
-from submissions.queries.admission import Order, identical, identical_in_flight, order_facts
+from submissions.queries.admission import Order, forecast, identical_in_flight, see
 from submissions.queries.ledger import quota_window
 from submissions.services import slots
-from submissions.services.idempotency import once
+from submissions.services.idempotency import is_known, once
 
 ROUTE = "submissions"
 
@@ -52,6 +52,7 @@ def submit(order: Order, *, by: Actor, key: str) -> Receipt:
     }
     if by.kind == "person" and not is_enrolled(by.account):
         raise refuse(Code.MFA_REQUIRED)
+    _refuse_early(order, by, key)
     with transaction.atomic():
         answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
         _let_watch(order, UUID(answer.body["id"]), by)
@@ -69,25 +70,32 @@ def _let_watch(order: Order, submission_id: UUID, by: Actor) -> None:
             bind_watch(by, submission_id, harness_id=line)
 
 
+def _refuse_early(order: Order, by: Actor, key: str) -> None:
+    """What is refused anyway takes no lock and writes nothing; what is not is decided again under the locks.
+
+    A key that was answered, perhaps just now, is asked for after the look at the order: its answer is repeated.
+    """
+    refusal = forecast(order, by=by).refusal
+    if refusal is not None and not is_known(order.organisation, ROUTE, key):
+        raise Refused(refusal)
+
+
 def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:
-    """Everything slow first; the locks late and short."""
+    """The locks, late and short; everything is read again under them."""
     with transaction.atomic():
-        now = clock.now()
-        if refusal := policies.may_ask(order_facts(order, account=by.account, now=now)):
-            raise Refused(refusal)
         line = order.harness_version.harness
         slots.lock(order.task_set, line, order.organisation, by.account)
         upload = Upload.objects.select_for_update().get(pk=order.upload.pk)
         now = clock.now()
-        facts = order_facts(order, account=by.account, now=now)
-        if refusal := policies.may_ask(facts):
+        seen = see(order, account=by.account, now=now)
+        if refusal := policies.may_ask(seen.facts):
             raise Refused(refusal)
-        if earlier := identical(order):
-            return _answer_by_earlier(earlier, upload, by)
+        if seen.earlier is not None:
+            return _answer_by_earlier(Submission.objects.get(pk=seen.earlier), upload, by)
         window = quota_window(line, order.task_set, account=by.account, now=now)
         if window is None:
             raise refuse(Code.NOT_ENTITLED, task_set=order.task_set.label)
-        if refusal := policies.may_submit(facts, window):
+        if refusal := policies.may_submit(seen.facts, window):
             raise Refused(refusal)
         submission = _create(order, upload, window, by)
         after = quota_window(line, order.task_set, account=by.account, now=now)

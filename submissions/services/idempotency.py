@@ -30,6 +30,14 @@ class Answer:
     replayed: bool = False
 
 
+def is_known(organisation: Organisation, route: str, key: str) -> bool:
+    """Whether a request under this key was answered already, or needs to be refused for its key."""
+    if not KEY_PATTERN.match(key):
+        return True
+    place = {"organisation": organisation, "route": route, "key": key}
+    return IdempotencyRecord.objects.filter(**place, created_at__gt=clock.now() - KEPT).exists()
+
+
 def once(
     organisation: Organisation,
     route: str,

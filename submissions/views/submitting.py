@@ -32,7 +32,6 @@ from submissions.models import HarnessVersion, Submission, Upload
 from submissions.policies import QuotaWindow
 from submissions.policies.quota import REFUSALS
 from submissions.problems import Code, Refusal, Refused, entry
-from submissions.queries.admission import identical
 from submissions.views.common import actor, refused_page
 
 LARGEST = 512 * 1024 * 1024  # bytes of a bundle
@@ -195,9 +194,8 @@ def _confirm_page(
     status: int = 200,
 ) -> HttpResponse:
     by = actor(request)
-    problem = refusal or queries.may_submit(order, by=by)
-    window = queries.quota_window(order.harness_version.harness, order.task_set, account=by.account)
-    earlier = identical(order)
+    found = queries.forecast(order, by=by)
+    problem, window, earlier = refusal or found.refusal, found.window, found.earlier
     show_status(request, "quota", ("organisation", order.organisation.id), window_face(window), by=by)
     context = {
         "form": form,
