@@ -38,6 +38,7 @@ class Uploads(MemberView):
         self.caller.require_harness(version.harness_id)
 
         def act() -> tuple[int, dict[str, Any]]:
+            services.require_use(version, sha256=body["sha256"], by=actor)
             upload = services.open_upload(version, sha256=body["sha256"], size=body["size"], by=actor)
             return 201, dict(UploadOut(upload).data)
 

@@ -155,6 +155,14 @@ class QuotaWindow:
             (counter.next_allowed_reason for counter in self.rules if counter.next_allowed_reason), None
         )
 
+    def is_shut(self, until: datetime) -> bool:
+        """Whether nothing more is admitted before `until`, as far as the rules can tell now."""
+        if self.biting is None:
+            return False
+        if self.next_allowed_at is not None:
+            return self.next_allowed_at > until
+        return self.next_allowed_reason is not NoDate.WHEN_IN_FLIGHT_ENDS
+
     def shown(self) -> dict[str, object]:
         """As the API gives it."""
         biting = self.biting
@@ -178,7 +186,12 @@ class QuotaWindow:
         biting = self.biting
         if biting is None:
             return None
-        facts: dict[str, object] = {"counter": biting.rule.value, "used": biting.used, "limit": biting.limit}
+        facts: dict[str, object] = {
+            "policy": self.terms.profile,
+            "counter": biting.rule.value,
+            "used": biting.used,
+            "limit": biting.limit,
+        }
         if biting.next_allowed_at is not None:
             facts["time"] = biting.next_allowed_at.isoformat(timespec="seconds")
         return Refusal(

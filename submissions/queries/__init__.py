@@ -8,6 +8,7 @@ from submissions.queries.ledger import (
     TaskSetTerms,
     quota_cards,
     quota_window,
+    shut_everywhere,
     terms_at,
     usage_of,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "quota_cards",
     "quota_window",
     "running_for_staff",
+    "shut_everywhere",
     "submission_made_of",
     "submission_of",
     "submissions_of",

@@ -13,6 +13,7 @@ from benchmark.models import TaskSetVersion
 from config import clock
 from submissions.models import Harness, QuotaPolicy, Slot
 from submissions.policies import QuotaWindow, Terms, Usage, window
+from submissions.problems import Refusal
 from submissions.queries.registry import harnesses_of, open_task_sets
 from submissions.queries.statements import ledger_row
 
@@ -61,6 +62,22 @@ def quota_window(
     now = now or clock.now()
     terms, ledger = ledger_row(harness.pk, task_set.pk, account, now)
     return window(terms, ledger, now) if terms else None
+
+
+def shut_everywhere(harness: Harness, *, account: UUID | None, until: datetime) -> Refusal | None:
+    """Why no open version would admit this harness before `until`, so that a package would be sent in vain.
+
+    None where one may: what a submission in flight holds may be free at any moment. None too where none is open.
+    """
+    found = None
+    for task_set in open_task_sets():
+        shown = quota_window(harness, task_set, account=account)
+        if shown is None:
+            continue
+        if not shown.is_shut(until):
+            return None
+        found = found or shown.refusal()
+    return found
 
 
 def quota_cards(organisation: Organisation, *, account: UUID | None) -> list[QuotaCard]:

@@ -19,15 +19,18 @@ from submissions.services.progress import advance, advance_run, conclude, pause,
 from submissions.services.registry import add_version, register_harness
 from submissions.services.sweeping import remove_upload, sweep
 from submissions.services.uploads import (
+    LIFETIME,
     Part,
     abort_upload,
     complete_upload,
     open_upload,
     receive_stream,
+    require_use,
     sign_parts,
 )
 
 __all__ = [
+    "LIFETIME",
     "OFFICIAL",
     "Answer",
     "Order",
@@ -56,6 +59,7 @@ __all__ = [
     "refund",
     "register_harness",
     "remove_upload",
+    "require_use",
     "resume",
     "set_policy",
     "set_publication_consent",

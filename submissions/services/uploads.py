@@ -16,8 +16,9 @@ from audit.events import Actor
 from config import clock
 from submissions import events
 from submissions.intake import LIMITS
-from submissions.models import HarnessVersion, Upload
+from submissions.models import HarnessVersion, Submission, Upload
 from submissions.problems import Code, FieldError, Refusal, Refused, refuse
+from submissions.queries.ledger import shut_everywhere
 from submissions.services import quarantine, standing
 from submissions.services.quarantine import PART_BYTES, Received
 
@@ -41,6 +42,21 @@ class Part:
     number: int
     url: str
     size: int
+
+
+def require_use(version: HarnessVersion, *, sha256: str, by: Actor) -> None:
+    """Raises Refused by the quota where a package sent now could be submitted to no open version while it lies here.
+
+    One that was submitted before may come again: it is answered by the earlier submission and costs nothing.
+    """
+    until = clock.now() + LIFETIME
+    refusal = shut_everywhere(version.harness, account=by.account, until=until)
+    if refusal is None:
+        return
+    lineage = version.harness.organisation.lineage_id
+    if sha256 and Submission.objects.filter(organisation__lineage_id=lineage, package_digest=sha256).exists():
+        return
+    raise Refused(refusal)
 
 
 def open_upload(version: HarnessVersion, *, sha256: str, size: int, by: Actor) -> Upload:

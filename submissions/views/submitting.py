@@ -86,8 +86,15 @@ def _form(request: HttpRequest, data: Any, files: Any = None) -> PackageForm:
 
 
 def _context(request: HttpRequest, form: PackageForm) -> dict[str, Any]:
-    """The form, and the organisation, whose state may forbid submitting."""
-    return {"form": form, "organisation": membership_in(request).organisation}
+    """The form, and the organisation, whose state may forbid submitting; `shut` is why no harness can be used."""
+    organisation = membership_in(request).organisation
+    until, account = clock.now() + services.LIFETIME, actor(request).account
+    reasons = [
+        queries.shut_everywhere(harness, account=account, until=until)
+        for harness in queries.harnesses_of(organisation)
+    ]
+    shut = reasons[0] if reasons and all(reasons) else None
+    return {"form": form, "organisation": organisation, "shut": shut}
 
 
 @csrf_protect
@@ -105,6 +112,7 @@ def _choose(request: HttpRequest) -> HttpResponse:
         return render(request, NEW, _context(request, form), status=422)
     version = queries.version_of(organisation, UUID(form.cleaned_data["version"]))
     try:
+        services.require_use(version, sha256=form.cleaned_data["sha256"].lower(), by=actor(request))
         upload = services.receive_stream(
             version,
             form.cleaned_data["package"],
