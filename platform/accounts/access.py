@@ -106,6 +106,17 @@ def fresh_page(view: View) -> View:
     return guarded
 
 
+def fresh_to_change(view: View) -> View:
+    """As `fresh_page`, for pages that may be looked at without: only what changes something asks."""
+    demanding = fresh_page(view)
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return (view if request.method in ("GET", "HEAD") else demanding)(request, *args, **kwargs)
+
+    return guarded
+
+
 def member_page(view: View) -> View:
     """For members of an organisation; sets `request.membership`. Others are led to create or join one."""
 

@@ -21,7 +21,7 @@ TERM = timedelta(days=100)
 
 def member_of_staff(name: str = "staff") -> User:
     email = f"{name}-{uuid.uuid4().hex[:8]}@lingee.invalid"
-    return accounts.create_user(email, None, by=world.BY, staff=True)
+    return world.enrolled(accounts.create_user(email, None, by=world.BY, staff=True))
 
 
 def acting(person: User) -> Actor:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.access import fresh_page, member_page, person_page
+from accounts.access import fresh_page, fresh_to_change, member_page, person_page
 from accounts.members import mail, queries, services
 from accounts.members.forms import InvitationForm, RoleForm
 from accounts.members.refusals import SENTENCES, MemberRefused, Reason
@@ -54,7 +54,7 @@ def _page(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
-@fresh_page
+@fresh_to_change
 def members(request: HttpRequest) -> HttpResponse:
     """Who belongs to the organisation; owners invite here."""
     if request.method != "POST":

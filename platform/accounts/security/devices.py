@@ -20,7 +20,7 @@ BROWSERS = (
     ("Edge", r"\bEdg"),
     ("Opera", r"\bOPR/"),
     ("Firefox", r"\bFirefox/"),
-    ("Chromium", r"\b(Chrome|Chromium|CriOS)/"),
+    ("Chromium", r"(Chrome|Chromium|CriOS)/"),
     ("Safari", r"\bSafari/"),
 )
 SYSTEMS = (

@@ -15,6 +15,7 @@ from django.test import Client
 
 from accounts import names
 from accounts import services as accounts
+from accounts.members.models import Invitation
 from accounts.models import Membership, User
 from accounts.security import factors, policies
 from accounts.security.adapters import FactorAdapter
@@ -270,7 +271,8 @@ def test_sensitive_pages_ask_again_after_a_quarter_of_an_hour(vendor: world.Vend
     paths = [
         address("submissions:new_token"),
         address("submissions:revoke_token", vendor.token.public_id),
-        address("accounts:members"),
+        address("submissions:new_webhook"),
+        address("submissions:new_publisher"),
         address("accounts:end_member", own.pk),
         "/en/account/2fa/totp/deactivate/",
         "/en/account/2fa/recovery-codes/generate/",
@@ -289,6 +291,11 @@ def test_sensitive_pages_ask_again_after_a_quarter_of_an_hour(vendor: world.Vend
     for path in paths:
         there = client.get(path).headers.get("Location", "")
         assert there.startswith("/en/account/reauthenticate/?next="), path
+    members = address("accounts:members")
+    assert client.get(members).status_code == 200  # looking asks for nothing
+    held = client.post(members, {"address": "x@lingee.invalid", "role": "viewer"})
+    assert held.headers["Location"].startswith("/en/account/reauthenticate/?next=")
+    assert not Invitation.objects.exists()
     client.post(f"/en/account/reauthenticate/?next={paths[0]}", {"password": PASSWORD})
     for path in paths:
         assert client.get(path).status_code == 200, path
