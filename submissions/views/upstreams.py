@@ -132,14 +132,16 @@ def upstream(request: HttpRequest, upstream: UUID) -> HttpResponse:
     return render(request, "submissions/upstream.html", _context(_one(request, upstream)))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters("credential")
 @member_page
 @strong_page
 @fresh_page
 def set_credential(request: HttpRequest, upstream: UUID) -> HttpResponse:
-    """The credential is in this request and in no answer."""
+    """The credential is in this request and in no answer. GET leads back, for who proved who they are in between."""
     found, form = _one(request, upstream), CredentialForm(request.POST)
+    if request.method != "POST":
+        return redirect("submissions:upstream", found.row.id)
     context = _context(found) | {"credential_form": form}
     if not form.is_valid():
         return render(request, "submissions/upstream.html", context, status=422)
@@ -165,6 +167,8 @@ def try_out(request: HttpRequest, upstream: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
+@fresh_page
 def change_upstream(request: HttpRequest, upstream: UUID) -> HttpResponse:
     found = _one(request, upstream)
     initial = {name: getattr(found.row, name) for name in ("name", *upstreams.Limits.__annotations__)}
@@ -181,6 +185,8 @@ def change_upstream(request: HttpRequest, upstream: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
+@fresh_page
 def retire_upstream(request: HttpRequest, upstream: UUID) -> HttpResponse:
     found = _one(request, upstream)
     if request.method == "POST":

@@ -373,3 +373,20 @@ def test_by_the_pages_from_front_to_end(vendor: world.Vendor, sent: list[Any]) -
     listed = browser.get(address("submissions:upstreams")).content.decode()
     assert "retired" in listed
     assert SECRET not in listed
+
+
+def test_who_signed_in_long_ago_proves_it_again_before_anything_changes(vendor: world.Vendor) -> None:
+    row, browser = registered(vendor), signed_in(vendor.user)
+    place = address("submissions:upstream_credential", row.id)
+    with clock.shifted(timedelta(minutes=16)):
+        assert browser.get(address("submissions:upstream", row.id)).status_code == 200
+        for name, facts in (
+            ("upstream_credential", {"credential": SECRET}),
+            ("retire_upstream", {}),
+            ("change_upstream", {"name": "other"}),
+        ):
+            led = browser.post(address(f"submissions:{name}", row.id), facts)
+            assert (led.status_code, "reauthenticate" in led.headers["Location"]) == (302, True)
+    row.refresh_from_db()
+    assert (row.state, row.name, hasattr(row, "credential")) == ("active", "my-model", False)
+    assert browser.get(place).headers["Location"] == address("submissions:upstream", row.id)
