@@ -291,6 +291,8 @@ def test_no_address_is_outside_the_crawl(site: Site) -> None:
 @pytest.mark.acceptance("main-job:6")
 @pytest.mark.case("G31")
 @pytest.mark.case("G33")
+@pytest.mark.case("E52")
+@pytest.mark.case("U17")
 def test_nothing_held_out_is_found_anywhere(site: Site) -> None:
     leaks, seen, broken, entries = [], set(), [], []
     for answer in crawl(site):

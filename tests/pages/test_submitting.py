@@ -60,6 +60,7 @@ def confirm(client: Client, address: str, **changes: Any) -> Any:
     return client.post(address, fields)
 
 
+@pytest.mark.case("U19")
 def test_a_file_becomes_a_submission_in_two_steps(
     client: Client, ours: HarnessVersion, version: TaskSetVersion
 ) -> None:
@@ -85,6 +86,7 @@ def test_the_cost_names_the_next_instant(client: Client, ours: HarnessVersion) -
     assert re.search(r"Next submission possible from</?[^<]*<time|Next submission possible from <time", page)
 
 
+@pytest.mark.case("U19")
 def test_pressing_twice_submits_once(client: Client, ours: HarnessVersion, version: TaskSetVersion) -> None:
     sent = send(client, ours, version, bundle("probe", "1.0"))
     fields = {"key": key_in(client.get(sent.headers["Location"])), "task_set": version.label}
