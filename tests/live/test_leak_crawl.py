@@ -192,7 +192,7 @@ def imported(
 @pytest.fixture(scope="module")
 def site(make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_factory: Any) -> Site:
     from config.site.stage import free_port
-    from tests.live.vendors import SHOUTING, submit_over_http, vendor
+    from tests.live.vendors import SHOUTING, job_visitors, submit_over_http, vendor
 
     fleet = make_fleet(LINGEE_SEQUENCER_DIR=str(tmp_path_factory.mktemp("log") / "sequencer"))
     fleet.supervisor.start(fleet.processes.sequencer())
@@ -207,6 +207,7 @@ def site(make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_f
         Visitor("other vendor", address, cookies=session_of(other.user)),
         Visitor("CI token", address, headers={"Authorization": f"Bearer {one.secret}"}),
         Visitor("other CI token", address, headers={"Authorization": f"Bearer {other.secret}"}),
+        *job_visitors(one, scene, address),
     ]
     return Site(scene, visitors, forbidden(scene), servers.state_dir, servers.redis_url, scene.result)
 
@@ -242,7 +243,7 @@ def crawl(site: Site) -> Iterator[Answer]:
         for path in paths_of(name, pattern, table):
             for visitor in site.visitors:
                 yield from every_method(visitor, path)
-    for visitor in site.visitors:
+    for visitor in (found for found in site.visitors if found.below == "/"):
         starts = [f"/{language}{path}" for language in LANGUAGES for path in ("/", "/v/", "/rules/")]
         yield from follow_links(visitor, starts)
     for visitor in site.visitors:

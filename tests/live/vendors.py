@@ -8,18 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 from allauth.account.models import EmailAddress
+from django.db import transaction
 
 from accounts import services
 from accounts.models import ApiToken, Organisation, User
+from accounts.publishing.services import actor_of, bind_watch
 from accounts.registration.rules import current
 from accounts.registration.services import accept_rules
 from accounts.security.services import ensure_totp
 from benchmark.models import TaskSetVersion
 from config.site.ci_job import Job, bundle
+from submissions.models import Harness
+from tests.access.oidc.arranged import exchanged
 from tests.factories import BY
+from tests.live.crawl import Visitor
 from tests.live.fleet import HARNESSES
+from tests.submissions import world
 
 SHOUTING = HARNESSES / "noisy"
 
@@ -93,3 +100,17 @@ def wait_for_web(job: Job, wait: Callable[[float], object]) -> bool:
         else:
             return True
     return False
+
+
+def job_visitors(who: Vendor, scene: SimpleNamespace, address: str) -> list[Visitor]:
+    """A CI job of the vendor's with its two credentials, after it has submitted what the scene shows first."""
+    actor = services.actor_for(who.user, channel="web", organisation=who.organisation)
+    behind = world.Vendor(who.user, who.organisation, None, world.Api(who.secret), actor)  # type: ignore[arg-type]
+    found = exchanged(behind, Harness.objects.get(pk=scene.harness))
+    with transaction.atomic():
+        bind_watch(actor_of(found.grant), UUID(str(scene.submissions[0])), harness_id=UUID(scene.harness))
+    secrets = {"CI job": found.act, "CI job that watches": found.watch}
+    return [
+        Visitor(name, address, headers={"Authorization": f"Bearer {secret}"}, below="/api/")
+        for name, secret in secrets.items()
+    ]

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import redis
 from django.core.cache import cache
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
@@ -40,9 +41,15 @@ class Unusable(ValueError):
 
 def key_of(issuer: str, kid: str) -> Any:
     """The issuer's public key of that name. Raises IdentityRefused: oidc_unknown_key, oidc_issuer_unavailable."""
-    found = cache.get(kept_at(issuer))
-    if found is None or kid not in found:
-        found = _refreshed(issuer, found)
+    try:
+        found = cache.get(kept_at(issuer))
+        if found is None or (found and kid not in found):
+            found = _refreshed(issuer, found)
+    except redis.RedisError:
+        logger.warning("keys of issuers are not kept: Redis does not answer")
+        found = None
+    if not found:
+        raise IdentityRefused(Cause.ISSUER_UNAVAILABLE, {"issuer": issuer})
     return chosen(found, kid)
 
 
@@ -88,22 +95,22 @@ def _refreshed(issuer: str, known: Keys | None) -> Keys:
         keys = fetch(issuer)
     except (httpx.HTTPError, Unusable) as error:
         logger.warning("keys of %s could not be fetched: %s", issuer, type(error).__name__)
-        if known is not None:
-            return known
-        raise IdentityRefused(Cause.ISSUER_UNAVAILABLE, {"issuer": issuer}) from None
+        if known is None:  # whoever comes within the minute is told at once, and does not wait
+            cache.set(kept_at(issuer), {}, timeout=REFRESH_SECONDS)
+        return known or {}
     cache.set(kept_at(issuer), keys, timeout=KEPT_SECONDS)
     return keys
 
 
 def _awaited(issuer: str) -> Keys:
-    """What the one who is fetching leaves, if it comes soon."""
+    """What the one who is fetching leaves, if it comes soon; else nothing."""
     ends = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < ends:
         found: Keys | None = cache.get(kept_at(issuer))
         if found is not None:
             return found
         time.sleep(0.05)
-    raise IdentityRefused(Cause.ISSUER_UNAVAILABLE, {"issuer": issuer})
+    return {}
 
 
 def fetch(issuer: str) -> Keys:

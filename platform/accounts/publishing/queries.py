@@ -60,13 +60,22 @@ def chosen(rows: Sequence[TrustedPublisher], identity: Identity) -> TrustedPubli
     if len({row.harness_id for row in live}) > 1:
         raise IdentityRefused(Cause.AMBIGUOUS)
     if live:
-        require_live(live[0])
-        return live[0]
+        found = next((row for row in live if _may_act(row)), live[0])
+        require_live(found)
+        return found
     if matching:
         raise IdentityRefused(Cause.PUBLISHER_REMOVED)
-    found = policies.mismatch(terms_of(nearest(rows, identity)), identity)
-    assert found is not None
-    raise found
+    differs = policies.mismatch(terms_of(nearest(rows, identity)), identity)
+    assert differs is not None
+    raise differs
+
+
+def _may_act(row: TrustedPublisher) -> bool:
+    try:
+        require_live(row)
+    except IdentityRefused:
+        return False
+    return True
 
 
 def nearest(rows: Sequence[TrustedPublisher], identity: Identity) -> TrustedPublisher:

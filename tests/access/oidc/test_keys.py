@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
+import redis
 from django.core.cache import cache
 
 from accounts.publishing import keys
@@ -66,6 +68,28 @@ def test_what_is_no_discovery_document_is_not_followed(
         "60",
     )
     assert not job.issuer.asked["/jwks"]
+
+
+def test_an_issuer_that_is_down_is_asked_once_and_nobody_waits_for_it(job: Job) -> None:
+    job.issuer.answers[DISCOVERY] = (500, {}, b"")
+    began = time.monotonic()
+    assert {job.exchange().code for _ in range(6)} == {"oidc_issuer_unavailable"}
+    assert time.monotonic() - began < 3 * keys.PATIENCE_SECONDS
+    assert job.issuer.asked == {DISCOVERY: 1}
+    job.issuer.answers.clear()
+    cache.clear()
+    assert job.exchange().status == 201
+
+
+def test_without_redis_the_answer_is_that_it_cannot_be_told_now(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise redis.ConnectionError
+
+    monkeypatch.setattr(keys.cache, "get", gone)
+    answer = job.exchange()
+    assert (answer.status, answer.code) == (503, "oidc_issuer_unavailable")
 
 
 def test_keys_at_another_host_and_keys_that_are_too_small_are_not_used(job: Job) -> None:

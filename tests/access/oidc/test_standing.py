@@ -67,6 +67,15 @@ def test_who_has_left_has_no_job_that_may(vendor: world.Vendor, harness: Harness
     assert job.exchange().status == 201
 
 
+def test_of_two_publishers_that_match_the_one_of_who_may_act_counts(
+    vendor: world.Vendor, harness: Harness, job: Job
+) -> None:
+    second = world.colleague(vendor)
+    other = registered(second, harness, job.issuer.address, ref="main")
+    accounts.suspend_user(vendor.user, by=world.BY)
+    assert job.exchange().body["publisher"] == str(other.id)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_log_has_the_exchange_and_neither_token_nor_repository(
     job: Job, publisher: TrustedPublisher, connect_as: Callable[[str], psycopg.Connection[Any]]
