@@ -14,8 +14,9 @@ from accounts import services as accounts
 from accounts.models import Membership, User
 from benchmark.models import TaskSetVersion
 from submissions import services
-from submissions.models import HarnessVersion, Submission
+from submissions.models import HarnessVersion, Submission, WebhookEndpoint
 from submissions.problems import Code
+from submissions.webhooks import services as webhooks
 from tests.access.oidc import arranged as publishing
 from tests.access.upstreams.arranged import registered, upstream_with_credential
 from tests.pages import site
@@ -24,6 +25,8 @@ from tests.submissions.bundles import bundle, card, sha256
 from tests.submissions.test_submit import send
 
 AWAITING = (*site.TO_RUNNING, ("awaiting_choice", Code.DEADLINE_GRADING))
+HOOK = "http://localhost:9/hook"
+"""Accepted where this machine may be asked; nothing is sent there."""
 Good = dict[str, Any]
 
 
@@ -173,6 +176,18 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         version = new_version()
         return world.body_of(vendor.order(task_set, version.harness, version))
 
+    def hook() -> Good:
+        for old in WebhookEndpoint.objects.filter(organisation=vendor.organisation):
+            webhooks.remove(old, by=vendor.actor)
+        return {"path_parameters": {"webhook_id": str(hooked().pk)}}
+
+    def hooked() -> WebhookEndpoint:
+        kinds = ["submission.state"]
+        return webhooks.create(vendor.organisation, url=HOOK, kinds=kinds, by=vendor.actor)[0]
+
+    def delivered() -> Good:
+        return {"path_parameters": {"delivery_id": str(webhooks.test(hooked()).pk)}}
+
     return {
         "harness_create": lambda: {"body": {"name": f"c{uuid.uuid4().hex[:8]}"}},
         "harness": lambda: {"path_parameters": by_name["harness_id"]},
@@ -214,6 +229,12 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "preflight": ready,
         "result": ready,
         "receipt": ready,
+        "webhooks_create": lambda: {"body": {"url": HOOK, "kinds": ["submission.state"]}},
+        "webhooks_retrieve_2": hook,
+        "webhooks_destroy": hook,
+        "webhooks_deliveries_retrieve": hook,
+        "webhooks_test_create": hook,
+        "deliveries_replay_create": delivered,
         "token_create": lambda: {"body": {"name": "fuzzed", "scopes": ["read"]}},
         "token_revoke": lambda: {"path_parameters": {"token_id": another_token()}},
         "token_leaked": lambda: {"body": {"token": "no token"}},
