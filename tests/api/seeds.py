@@ -32,7 +32,16 @@ Good = dict[str, Any]
 
 BY_SESSION = frozenset(
     {
-        *("upstream_create", "upstream_change", "upstream_credential", "upstream_retire"),
+        *(
+            "webhooks_create",
+            "webhooks_destroy",
+            "webhooks_test_create",
+            "deliveries_replay_create",
+            "upstream_create",
+            "upstream_change",
+            "upstream_credential",
+            "upstream_retire",
+        ),
         *("token_list", "token_create", "token_revoke"),
         *("publisher_create", "publisher_remove"),
     }
