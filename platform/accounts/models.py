@@ -179,9 +179,11 @@ class Membership(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "organisation"], name="one_membership_each")]
 
+    SUBMITTING = (Role.OWNER, Role.SUBMITTER)
+
     @property
     def may_submit(self) -> bool:
-        return self.role in (self.Role.OWNER, self.Role.SUBMITTER)
+        return self.role in self.SUBMITTING
 
 
 class ApiToken(AbstractAuthToken):

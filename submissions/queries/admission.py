@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from accounts.models import Membership, Organisation, User
+from accounts.models import Membership, Organisation
+from accounts.registration import rules
 from accounts.registration.policies import verification
-from accounts.registration.queries import acceptance
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
@@ -18,7 +18,7 @@ from submissions.models import AdmissionStop, HarnessVersion, Submission, Upload
 from submissions.policies import Facts, QuotaWindow, Standing, Stop, UploadFacts
 from submissions.problems import Code, Refusal
 from submissions.queries.ledger import quota_window
-from submissions.queries.statements import order_row
+from submissions.queries.statements import order_row, standing_row
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,11 @@ class Order:
 
 def standing(organisation: Organisation, account: UUID | None) -> Standing:
     """Read afresh: what is suspended is suspended at once."""
-    rows = Organisation.objects.values_list("state", "verified_until", "audits", acceptance())
-    stored, until, mark, accepted = rows.get(pk=organisation.pk)
-    state, audits = verification(stored, until, clock.now()).value, mark is not None
-    if account is None:
-        return Standing(state, audits, account_suspended=False, role_may_submit=True, rules_accepted=accepted)
-    membership = Membership.objects.filter(user_id=account, organisation=organisation).first()
-    suspended = User.objects.filter(pk=account, suspended_at__isnull=False).exists()
-    return Standing(state, audits, suspended, membership is not None and membership.may_submit, accepted)
+    found = rules.current()
+    row = standing_row(organisation.pk, account, rules=found.version, digest=found.digest)
+    state = verification(row.state, row.verified_until, clock.now()).value
+    may_submit = account is None or row.role in Membership.SUBMITTING
+    return Standing(state, row.audits, row.account_suspended, may_submit, row.rules_accepted)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The two readings that every admission and every refusal needs, each in one trip to the database.
+"""The three readings that every admission and every refusal needs, each in one trip to the database.
 
 An admission reads them twice, before and under the counters' locks, so their cost is most of what a refusal costs.
 """
@@ -78,6 +78,16 @@ SELECT u.state, u.expires_at, u.harness_version_id,
      ORDER BY a.since LIMIT 1) AS stop ON true
 """
 
+STANDING = """
+SELECT o.state, o.verified_until,
+       EXISTS (SELECT 1 FROM accounts_auditorganisation a WHERE a.organisation_id = o.id),
+       EXISTS (SELECT 1 FROM accounts_ruleacceptance r
+                WHERE r.organisation_id = o.id AND r.version = %(rules)s AND r.digest = %(digest)s),
+       EXISTS (SELECT 1 FROM accounts_user u WHERE u.id = %(account)s AND u.suspended_at IS NOT NULL),
+       (SELECT role FROM accounts_membership m WHERE m.organisation_id = o.id AND m.user_id = %(account)s)
+  FROM accounts_organisation o WHERE o.id = %(organisation)s
+"""
+
 ANSWERING = [
     *sorted(IN_FLIGHT),
     *(Submission.State.HELD.value, Submission.State.AWAITING_CHOICE.value, Submission.State.COMPLETE.value),
@@ -106,6 +116,26 @@ class OrderRow:
     @property
     def has_terms(self) -> bool:
         return self.rules == len(QuotaPolicy.Rule.values)
+
+
+@dataclass(frozen=True)
+class StandingRow:
+    """What the database knows of who asks; `role` is None for who is no member."""
+
+    state: str
+    verified_until: datetime | None
+    audits: bool
+    rules_accepted: bool
+    account_suspended: bool
+    role: str | None
+
+
+def standing_row(organisation: UUID, account: UUID | None, *, rules: str, digest: str) -> StandingRow:
+    """`rules` and `digest` are those of the participation rules in force."""
+    place = {"organisation": organisation, "account": account, "rules": rules, "digest": digest}
+    with connection.cursor() as cursor:
+        cursor.execute(STANDING, place)
+        return StandingRow(*cursor.fetchone())
 
 
 def order_row(**place: Any) -> OrderRow:

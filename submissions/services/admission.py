@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -22,9 +24,11 @@ from submissions.problems.identity import as_problems
 from submissions.queries.admission import Order, forecast, identical_in_flight, see
 from submissions.queries.ledger import quota_window
 from submissions.services import slots
-from submissions.services.idempotency import is_known, once
+from submissions.services.idempotency import Answer, is_known, once
 
 ROUTE = "submissions"
+LINKED_MEANWHILE = 5
+"""So many times in a row nobody is linked while an admission waits."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,18 @@ def submit(order: Order, *, by: Actor, key: str) -> Receipt:
     if by.kind == "person" and not is_enrolled(by.account):
         raise refuse(Code.MFA_REQUIRED)
     _refuse_early(order, by, key)
-    with transaction.atomic():
-        answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
-        _let_watch(order, UUID(answer.body["id"]), by)
+    answer = _admit(order, by, key, body)
     return Receipt(UUID(answer.body["id"]), answer.status, answer.body, answer.replayed)
+
+
+def _admit(order: Order, by: Actor, key: str, body: Mapping[str, object]) -> Answer:
+    """In one transaction, begun again where the organisation was linked with another meanwhile."""
+    for _ in range(LINKED_MEANWHILE):
+        with suppress(slots.LineageMoved), transaction.atomic():
+            answer = once(order.organisation, ROUTE, key, body, lambda: _decide(order, by))
+            _let_watch(order, UUID(answer.body["id"]), by)
+            return answer
+    raise refuse(Code.SERVICE_UNAVAILABLE)
 
 
 def _let_watch(order: Order, submission_id: UUID, by: Actor) -> None:
@@ -82,7 +94,7 @@ def _refuse_early(order: Order, by: Actor, key: str) -> None:
 
 def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:
     """The locks, late and short; everything is read again under them."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         line = order.harness_version.harness
         slots.lock(order.task_set, line, order.organisation, by.account)
         upload = Upload.objects.select_for_update().get(pk=order.upload.pk)

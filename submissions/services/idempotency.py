@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from accounts.models import Organisation
 from config import clock
@@ -56,17 +57,48 @@ def once(
     digest = hashlib.sha256(canonical_json(body)).hexdigest()
     place = {"organisation": organisation, "route": route, "key": key}
     with transaction.atomic():
-        now = clock.now()
-        IdempotencyRecord.objects.filter(**place, created_at__lte=now - KEPT).delete()
-        fresh = IdempotencyRecord(**place, body_digest=digest, status=None, created_at=now)
-        IdempotencyRecord.objects.bulk_create([fresh], ignore_conflicts=True)
-        record = IdempotencyRecord.objects.get(**place)
-        if record.pk != fresh.pk:
-            return _replay(record, digest)
+        taken = _take(place, digest)
+        if isinstance(taken, IdempotencyRecord):
+            return _replay(taken, digest)
         status, answer = act()
         answer = _ordered(answer)
-        IdempotencyRecord.objects.filter(pk=record.pk).update(status=status, answer=answer)
+        IdempotencyRecord.objects.filter(pk=taken).update(status=status, answer=answer)
     return Answer(status, answer)
+
+
+def _take(place: Mapping[str, Any], digest: str) -> UUID | IdempotencyRecord:
+    """The id of the key's new record, or the record by which somebody took the key within the last 30 days."""
+    now = clock.now()
+    fresh = IdempotencyRecord(**place, body_digest=digest, status=None, created_at=now)
+    if _inserted(fresh):
+        return fresh.pk
+    found = IdempotencyRecord.objects.select_for_update().get(**place)
+    if found.created_at > now - KEPT:
+        return found
+    # Forgotten after its time. Who comes at the same moment waited for this row, and finds the fresh one.
+    IdempotencyRecord.objects.filter(pk=found.pk).update(
+        body_digest=digest, status=None, answer={}, created_at=now
+    )
+    return found.pk
+
+
+def _inserted(record: IdempotencyRecord) -> bool:
+    """Whether the key was free; who takes it at the same moment is waited for."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO submissions_idempotencyrecord "
+            "(id, organisation_id, route, key, body_digest, answer, created_at) "
+            "VALUES (%s, %s, %s, %s, %s, '{}', %s) ON CONFLICT DO NOTHING",
+            [
+                record.pk,
+                record.organisation_id,
+                record.route,
+                record.key,
+                record.body_digest,
+                record.created_at,
+            ],
+        )
+        return cursor.rowcount == 1
 
 
 def _replay(record: IdempotencyRecord, digest: str) -> Answer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import connection
+
 from accounts.models import Organisation
 from audit import log
 from audit.events import Actor
@@ -16,23 +18,50 @@ from submissions.policies.states import SLOT_MOVES
 from submissions.problems import Code, refuse
 
 
+class LineageMoved(Exception):
+    """While the counters were waited for, the organisation was linked with another: the wrong ones are held."""
+
+
+# Two statements for the usual case, in which all counters are there. Each goes through them in one order, so that
+# nobody waits for who waits for them: inserts wait in the order of the values, locks in that of the sort.
+PLACES = (
+    "(%(task_set)s::uuid, 'line', %(line)s::uuid), "
+    "(%(task_set)s, 'lineage', (SELECT lineage_id FROM accounts_organisation WHERE id = %(organisation)s)), "
+    "(%(task_set)s, 'account', %(account)s::uuid)"
+)
+MAKE = f"""
+INSERT INTO submissions_quotacounter (id, task_set_id, kind, subject)
+SELECT gen_random_uuid(), place.* FROM (VALUES {PLACES}) AS place (task_set_id, kind, subject) WHERE subject IS NOT NULL
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 - constants of this module
+HOLD = f"""
+SELECT kind, subject FROM submissions_quotacounter
+ WHERE (task_set_id, kind, subject) IN (VALUES {PLACES})
+ ORDER BY array_position(ARRAY['line', 'lineage', 'account'], kind::text) FOR UPDATE
+"""  # noqa: S608 - constants of this module
+
+
 def lock(task_set: TaskSetVersion, line: Harness, organisation: Organisation, account: UUID | None) -> None:
     """Hold the counters of line, lineage and account, in that order everywhere, until the transaction ends.
 
-    Whoever links two lineages holds the counters of both; who waited for that finds the lineage that is left.
+    Whoever links two lineages holds the counters of both; who waited for that is sent back by LineageMoved, and finds
+    the lineage that is left when they begin again.
     """
-    hold(task_set, QuotaCounter.Kind.LINE, line.pk)
-    held = None
-    while held != (lineage := _lineage_of(organisation)):
-        hold(task_set, QuotaCounter.Kind.LINEAGE, lineage)
-        held = lineage
-    organisation.lineage_id = lineage
-    if account:
-        hold(task_set, QuotaCounter.Kind.ACCOUNT, account)
+    place = {"task_set": task_set.pk, "line": line.pk, "organisation": organisation.pk, "account": account}
+    with connection.cursor() as cursor:
+        cursor.execute(MAKE, place)
+        cursor.execute(HOLD, place)
+        held = dict(cursor.fetchall())
+    organisation.lineage_id = _lineage_of(organisation)
+    if held.get("lineage") != organisation.lineage_id:
+        raise LineageMoved
 
 
 def _lineage_of(organisation: Organisation) -> UUID:
-    return Organisation.objects.values_list("lineage_id", flat=True).get(pk=organisation.pk)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT lineage_id FROM accounts_organisation WHERE id = %s", [organisation.pk])
+        found: UUID = cursor.fetchone()[0]
+        return found
 
 
 def hold(task_set: TaskSetVersion, kind: str, subject: UUID) -> None:
