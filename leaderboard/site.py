@@ -189,6 +189,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
         return [
             ("console:submissions", _("Running submissions")),
             ("console:organisations", _("Organisations to review")),
+            ("console:returns", _("Returns of uses")),
             ("console:packages", _("Openings of packages")),
             ("console:owners", _("Owners to be told")),
             ("console:links", _("Linked accounts")),

@@ -113,6 +113,12 @@ ROOM: dict[str, Look] = {
     "over": Look("calm", "stop", _("over")),
 }
 
+RETURN: dict[str, Look] = {
+    "proposed": Look("warn", "question", _("to be approved")),
+    "approved": Look("good", "check", _("approved")),
+    "withdrawn": Look("calm", "stop", _("withdrawn")),
+}
+
 DECISION: dict[str, Look] = {
     "possible": Look("good", "check", _("yes")),
     "nobody": Look("bad", "cross", _("not by two people")),
@@ -153,6 +159,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "worker": WORKER,
     "duty": DUTY,
     "room": ROOM,
+    "return": RETURN,
     "decision": DECISION,
     "export": EXPORT,
     "notice": NOTICE,

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from submissions.views import console, duties, links, owners, packages, registration, rooms
+from submissions.views import console, duties, links, owners, packages, registration, returns, rooms
 
 app_name = "console"
 urlpatterns = [
@@ -22,6 +22,9 @@ urlpatterns = [
     path("console/rooms/", rooms.rooms, name="rooms"),
     path("console/rooms/new/", rooms.propose, name="room_new"),
     path("console/rooms/<uuid:room>/<slug:act>/", rooms.act, name="room_act"),
+    path("console/returns/", returns.returns, name="returns"),
+    path("console/returns/new/", returns.propose, name="return_new"),
+    path("console/returns/<uuid:which>/<slug:act>/", returns.act, name="return_act"),
     path("console/owners/", owners.owner_list, name="owners"),
     path("console/owners/<uuid:submission>/tell/", owners.order, name="owner_notice"),
     path("console/owners/<uuid:submission>/objection/", owners.objection, name="owner_objection"),

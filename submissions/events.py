@@ -203,6 +203,42 @@ class SlotRefunded(Event):
     """Staff's words, concealed."""
 
 
+class UseReturnProposed(Event):
+    """`reason` is concealed."""
+
+    kind: ClassVar[str] = "use_return.proposed"
+    subject_type: ClassVar[str] = "use_return"
+    sentence = _("{proposed_by} proposed to return the use of the submission {submission}.")
+    slot: str
+    submission: str
+    proposed_by: str
+    reason: str
+
+
+class UseReturnApproved(Event):
+    """`slot.refunded` follows in the same transaction."""
+
+    kind: ClassVar[str] = "use_return.approved"
+    subject_type: ClassVar[str] = "use_return"
+    sentence = _("{approved_by} approved to return the use of the submission {submission}.")
+    slot: str
+    submission: str
+    approved_by: str
+    at: str
+
+
+class UseReturnWithdrawn(Event):
+    """Taken back or declined."""
+
+    kind: ClassVar[str] = "use_return.withdrawn"
+    subject_type: ClassVar[str] = "use_return"
+    sentence = _("{withdrawn_by} withdrew the proposal to return the use of the submission {submission}.")
+    slot: str
+    submission: str
+    withdrawn_by: str
+    at: str
+
+
 class CooldownLifted(Event):
     kind: ClassVar[str] = "cooldown.lifted"
     subject_type: ClassVar[str] = "submission"

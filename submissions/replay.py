@@ -83,6 +83,22 @@ SLOT = Ledger(
     },
 )
 
+RETURN = Ledger(
+    table="submissions_usereturn",
+    columns=("slot", "proposed_by", "approved_by", "approved", "withdrawn_by", "withdrawn"),
+    query="SELECT id, slot_id, proposed_by, approved_by, "  # noqa: S608
+    f"{INSTANT.format('approved_at')}, withdrawn_by, {INSTANT.format('withdrawn_at')} FROM submissions_usereturn",
+    begins=frozenset({"use_return.proposed"}),
+    steps={
+        "use_return.proposed": together(
+            sets(slot="slot", proposed_by="proposed_by"),
+            becomes(approved_by="", approved="", withdrawn_by="", withdrawn=""),
+        ),
+        "use_return.approved": sets(approved_by="approved_by", approved="at"),
+        "use_return.withdrawn": sets(withdrawn_by="withdrawn_by", withdrawn="at"),
+    },
+)
+
 
 def _outcome(state: State, event: Told) -> None:
     state["state"] = event.outcome
@@ -140,4 +156,4 @@ WEBHOOK = Ledger(
     },
 )
 
-LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, UPLOAD, QUOTA, WEBHOOK]
+LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, RETURN, UPLOAD, QUOTA, WEBHOOK]

@@ -46,12 +46,15 @@ def home(request: HttpRequest) -> HttpResponse:
     by = actor(request)
     for shown_result in latest:
         _hand_out(request, shown_result["result"], by)
+    returned = queries.returned_by_staff(organisation)
     face = [list_face(running), [window_face(window) for window in windows]]
+    face.append([[str(slot.id), slot.reason] for slot in returned])
     show_status(request, "submission", ("organisation", organisation.id), face, by=by)
     context = {
         "membership": membership,
         "organisation": organisation,
         "quota": dict(by_task_set),
+        "returned": returned,
         "blocked": bool(windows) and all(window.biting for window in windows),
         "has_harness": bool(queries.harnesses_of(organisation)),
         "open": queries.open_task_sets(),

@@ -6,6 +6,7 @@ from submissions.models.registry import Harness, HarnessVersion
 from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
 from submissions.models.upload import Upload
 from submissions.relations.models import HarnessOwner, OwnerNotice
+from submissions.returns.models import UseReturn
 from submissions.webhooks.models import WebhookDelivery, WebhookEndpoint
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Submission",
     "SubmissionTransition",
     "Upload",
+    "UseReturn",
     "WebhookDelivery",
     "WebhookEndpoint",
 ]

@@ -162,6 +162,7 @@ class Code(StrEnum):
     MOVE_NOT_POSSIBLE = "move_not_possible"
     CHOICE_NOT_POSSIBLE = "choice_not_possible"
     REFUND_NOT_POSSIBLE = "refund_not_possible"
+    RETURN_EXISTS = "return_exists"
     # webhooks
     WEBHOOK_ADDRESS = "webhook_address"
     WEBHOOK_LIMIT = "webhook_limit"

@@ -195,6 +195,13 @@ REFUSED: list[Row] = [
         _("Nothing to return"),
         _("This use is not counted: it was returned already, or is only reserved."),
     ),
+    _says(
+        Code.RETURN_EXISTS,
+        Fault.REQUEST,
+        _("There is a proposal already"),
+        _("Somebody has proposed to return this use, and nobody has decided on it yet."),
+        _("Approve that one, or withdraw it first."),
+    ),
 ]
 
 ROWS: list[Row] = [*PASSED, *ENDS, *REFUSED]

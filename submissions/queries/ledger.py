@@ -13,10 +13,11 @@ from benchmark.models import TaskSetVersion
 from config import clock
 from submissions.models import Harness, QuotaPolicy, Slot
 from submissions.policies import QuotaWindow, Terms, Usage, window
-from submissions.problems import Refusal
+from submissions.problems import Code, Refusal
 from submissions.queries.registry import harnesses_of, open_task_sets
 from submissions.queries.statements import ledger_row
 
+RETURNS_SHOWN = 10
 STATES = (Slot.State.RESERVED, Slot.State.CONSUMED, Slot.State.REFUNDED)
 
 
@@ -62,6 +63,15 @@ def quota_window(
     now = now or clock.now()
     terms, ledger = ledger_row(harness.pk, task_set.pk, account, now)
     return window(terms, ledger, now) if terms else None
+
+
+def returned_by_staff(organisation: Organisation) -> list[Slot]:
+    """The latest uses that staff gave back to this organisation, newest first, on versions that are open."""
+    rows = Slot.objects.filter(submission__organisation=organisation, cause=Code.REFUND_BY_STAFF)
+    related = rows.filter(task_set__in=open_task_sets()).select_related(
+        "submission__harness_version__harness"
+    )
+    return list(related.order_by("-refunded_at")[:RETURNS_SHOWN])
 
 
 def shut_everywhere(harness: Harness, *, account: UUID | None, until: datetime) -> Refusal | None:

@@ -75,6 +75,8 @@ INSERT INTO submissions_harnessowner (harness_id, wrapped_key, sealed, filed_at)
 INSERT INTO submissions_packageopening (id, submission_id, hours, reason, proposed_by, proposed_at, boxed_key)
   SELECT gen_random_uuid(), s.id, 1, 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now(), ''
   FROM submissions_submission s;
+INSERT INTO submissions_usereturn (id, slot_id, reason, proposed_by, proposed_at)
+  SELECT gen_random_uuid(), s.id, 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now() FROM submissions_slot s;
 INSERT INTO submissions_packagedeletion (submission_id, at) SELECT id, now() FROM submissions_submission;
 INSERT INTO submissions_ownernotice (id, submission_id, ordered_by, ordered_at, objection)
   SELECT gen_random_uuid(), s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), now(), ''

@@ -46,6 +46,7 @@ UNMARKED = {
     "openings of packages; package.read records each reading before its first byte": (
         *("console:packages", "console:package_new", "console:package_act", "console:package_read"),
     ),
+    "returns of uses, to staff": ("console:returns", "console:return_new", "console:return_act"),
     "owners of harnesses, to identity reviewers": (
         *("console:owners", "console:owner_notice", "console:owner_objection"),
     ),

@@ -117,6 +117,7 @@ _ALSO = {
     "accounts_dutyceremony_pkey": Reason.BEGUN,
     "duty_two_people": Reason.ONE_PERSON,
     "room_two_people": Reason.ONE_PERSON,
+    "return_two_people": Reason.ONE_PERSON,
 }
 _BY_NAME = {**{reason.value: reason for reason in Reason}, **_ALSO}
 
