@@ -1,13 +1,12 @@
 """Staff pages. Mounted in the console's own process only; see the project's URL table."""
 
 from django.urls import path
-from django.views.generic import RedirectView
 
 from submissions.views import console, duties, links, owners, packages, registration, returns, rooms
 
 app_name = "console"
 urlpatterns = [
-    path("console/", RedirectView.as_view(pattern_name="console:submissions"), name="inbox"),
+    path("console/", console.inbox, name="inbox"),
     path("console/submissions/", console.running, name="submissions"),
     path("console/organisations/", registration.organisations, name="organisations"),
     path("console/links/", links.cases, name="links"),

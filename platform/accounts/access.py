@@ -45,7 +45,7 @@ def never_cached(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _stopped(request: HttpRequest) -> HttpResponse | None:
+def stopped(request: HttpRequest) -> HttpResponse | None:
     """The answer to a stranger or a suspended person; None where the person may go on."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path(), login_url="account_login")
@@ -59,7 +59,7 @@ def person_page(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return _stopped(request) or never_cached(view(request, *args, **kwargs))
+        return stopped(request) or never_cached(view(request, *args, **kwargs))
 
     return guarded
 
@@ -108,8 +108,15 @@ def fresh_page(view: View) -> View:
 
 def fresh_to_change(view: View) -> View:
     """As `fresh_page`, for pages that may be looked at without: only what changes something asks."""
-    demanding = fresh_page(view)
+    return _to_change(view, fresh_page(view))
 
+
+def strong_to_change(view: View) -> View:
+    """As `strong_page`, for pages that may be looked at without."""
+    return _to_change(view, strong_page(view))
+
+
+def _to_change(view: View, demanding: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return (view if request.method in ("GET", "HEAD") else demanding)(request, *args, **kwargs)
@@ -122,8 +129,8 @@ def member_page(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if stopped := _stopped(request):
-            return stopped
+        if answer := stopped(request):
+            return answer
         membership = membership_of(request.user)  # type: ignore[arg-type]
         if membership is None:
             messages.info(request, _("These pages belong to an organisation. Create yours first."))
@@ -162,8 +169,8 @@ def _console_page(view: View, may_enter: Callable[[HttpRequest], bool]) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if settings.LINGEE_ROLE not in CONSOLE_ROLES:
             raise Http404
-        if stopped := _stopped(request):
-            return stopped
+        if answer := stopped(request):
+            return answer
         if not may_enter(request):
             if request.method in ("GET", "HEAD") and term_of(request.user):  # type: ignore[arg-type]
                 return never_cached(redirect("auditing:explorer"))

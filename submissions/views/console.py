@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts import services as accounts
@@ -23,6 +23,12 @@ from submissions.delivery import delivers, show_status
 MIB = 1024 * 1024
 SEEN_WITHIN = timedelta(minutes=10)
 """Workers silent for longer are no longer listed."""
+
+
+@require_safe
+@staff_page
+def inbox(request: HttpRequest) -> HttpResponse:
+    return redirect("console:submissions")
 
 
 @require_safe

@@ -56,6 +56,7 @@ def new_publisher(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
 @fresh_page
 def remove_publisher(request: HttpRequest, publisher: UUID) -> HttpResponse:
     found = reads.own_publisher(membership_in(request).organisation, publisher)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import fresh_page, fresh_to_change, member_page
+from accounts.access import fresh_page, fresh_to_change, member_page, strong_page, strong_to_change
 from accounts.views import membership_in
 from submissions.models import WebhookEndpoint
 from submissions.problems import Refused
@@ -46,6 +46,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_page
 @fresh_page
 def new_webhook(request: HttpRequest) -> HttpResponse:
     """Create one; its secret is in this one answer and nowhere else."""
@@ -64,6 +65,7 @@ def new_webhook(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page
+@strong_to_change
 @fresh_to_change
 def webhook(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Its latest messages; a test, a replay, switching on and removing."""

@@ -103,6 +103,26 @@ def test_a_suspended_account_gets_a_clear_page(vendor: world.Vendor, language: s
     assert client.get(f"/{language}/").status_code == 200
 
 
+@pytest.mark.case("G40")
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_in_a_session_that_outlived_a_suspension_only_the_sign_out_is_left(
+    vendor: world.Vendor, method: str
+) -> None:
+    client = signed_in(vendor.user)
+    assert client.get("/en/account/2fa/").status_code == 200
+    services.suspend_user(vendor.user, by=system("test"))
+    client.force_login(vendor.user)  # as a session that began at that very moment
+    for path in ("email", "2fa", "2fa/webauthn", "2fa/recovery-codes/generate", "password/change", "login"):
+        answer = getattr(client, method)(f"/en/account/{path}/")
+        assert answer.status_code == 403, path
+        assert "account_suspended" in answer.content.decode(), path
+        assert "no-store" in answer.headers["Cache-Control"]
+    assert client.get("/en/account/logout/").status_code == 200
+    client.post("/en/account/logout/")
+    assert "_auth_user_id" not in client.session
+    assert client.get("/en/account/login/").status_code == 200
+
+
 def test_a_suspended_person_cannot_sign_in(client: Client, vendor: world.Vendor) -> None:
     vendor.user.set_password(PASSWORD)
     saved(vendor.user)

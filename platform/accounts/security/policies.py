@@ -15,6 +15,7 @@ NEEDS_FACTOR = frozenset(
         Permission.TOKEN_WRITE,
         Permission.PUBLISHER_WRITE,
         Permission.UPSTREAM_WRITE,
+        Permission.WEBHOOK_WRITE,
     }
 )
 """What a session without a second factor may not do over the API."""

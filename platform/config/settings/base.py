@@ -134,6 +134,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "accounts.security.middleware.LibraryPages",
     "django_structlog.middlewares.RequestMiddleware",
     "submissions.middleware.RefusedReads",
 ]

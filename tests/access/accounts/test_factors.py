@@ -25,6 +25,8 @@ from config import clock, vault
 from submissions import services as submissions
 from submissions.models import Submission
 from submissions.problems import Refused
+from submissions.webhooks import services as webhooks
+from tests.access.oidc.arranged import exchanged
 from tests.accounts.test_auditors import appointed
 from tests.factories import saved
 from tests.pages import site
@@ -120,6 +122,34 @@ def test_the_api_refuses_such_a_session_with_its_code(
             headers={"Idempotency-Key": uuid.uuid4().hex},
         )
         assert again.status_code == 202
+
+
+@pytest.mark.acceptance("access:1")
+def test_webhooks_and_publishers_are_looked_at_without_and_changed_only_with_one(
+    vendor: world.Vendor,
+) -> None:
+    hook, _secret = webhooks.create(
+        vendor.organisation, url="https://hooks.example.com/x", kinds=["test"], by=vendor.actor
+    )
+    publisher = exchanged(vendor, vendor.harness()).grant.publisher_id
+    client = weak(vendor.user, keeps=False)
+    page = address("submissions:webhook", hook.id)
+    assert client.get(page).status_code == 200
+    asked = [client.get(address("submissions:new_webhook"))]
+    asked += [client.post(page, {"action": act}) for act in ("test", "replay", "switch_on", "remove")]
+    asked.append(client.post(address("submissions:remove_publisher", publisher)))
+    assert {answer.headers["Location"] for answer in asked} == {"/en/account/2fa/"}
+    for method, path in (
+        ("post", "webhooks"),
+        ("delete", f"webhooks/{hook.id}"),
+        ("post", f"webhooks/{hook.id}/test"),
+        ("post", f"deliveries/{uuid.uuid4()}/replay"),
+    ):
+        answer = getattr(client, method)(f"/api/v1/{path}", headers={"Idempotency-Key": uuid.uuid4().hex})
+        assert (answer.status_code, answer.json()["code"]) == (403, "mfa_required"), path
+    hook.refresh_from_db()
+    assert hook.removed_at is None
+    assert not hook.deliveries.exists()
 
 
 def test_the_services_refuse_whatever_view_calls_them(vendor: world.Vendor, version: TaskSetVersion) -> None:
