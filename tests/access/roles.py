@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver
@@ -12,13 +13,22 @@ from django.urls.resolvers import RegexPattern, RoutePattern, URLPattern, URLRes
 
 from accounts import services as accounts
 from accounts.duties.table import Duty
+from accounts.linking.models import LinkCase
 from accounts.members.services import invite
 from accounts.models import Membership, User
+from accounts.rooms import services as rooms
+from benchmark.models import TaskSetVersion
+from config import store
 from submissions.models import Submission
+from submissions.returns import services as returns
+from submissions.services.checking import check
+from submissions.tasks import find_links
 from submissions.webhooks import services as webhooks
+from tests.access.confidential.test_openings import proposed
 from tests.access.oidc.arranged import exchanged
+from tests.access.registration import filing
 from tests.access.upstreams.arranged import registered
-from tests.accounts.duties import member_of_staff, opened
+from tests.accounts.duties import acting, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
 from tests.pages import site
 from tests.submissions import world
@@ -36,6 +46,7 @@ BY_SESSION = {
     "d": "staff without duty",
     "m": "administrator",
     "u": "auditor",
+    "i": "identity reviewer",
     "z": "suspended owner",
 }
 BY_TOKEN = {
@@ -98,7 +109,8 @@ class Scene:
     tokens: dict[str, str] = field(default_factory=dict)
 
     def ask(self, role: str, method: str, path: str, body: bytes = b"", key: str = "one") -> Any:
-        """One request; whatever it changed is rolled back."""
+        """One request, the first within its rates; whatever it changed is rolled back."""
+        cache.clear()
         client = Client(raise_request_exception=False)
         headers = {"accept-language": "en", "idempotency-key": key}
         if role in self.cookies:
@@ -148,6 +160,8 @@ def arranged() -> Scene:
         "task": preflight.task_label,
         "duty": opened().propose(member_of_staff(), Duty.TASK_AUTHOR).id,
     }
+    store.ensure_buckets()
+    things |= _of_the_console(version, submission, people["u"])
     found = Scene(vendor, other, submission, things, people)
     for role, person in people.items():
         browser = site.signed_in(person)
@@ -177,4 +191,35 @@ def _people(vendor: world.Vendor, other: world.Vendor) -> dict[str, User]:
         "d": member_of_staff(),
         "m": office.holder(Duty.ADMINISTRATOR),
         "u": appointed().person,
+        "i": office.holder(Duty.IDENTITY_REVIEWER),
+    }
+
+
+def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: User) -> dict[str, object]:
+    """What staff and auditors look at, by the address and the argument where another address has it too."""
+    office = opened()
+    one, same = world.vendor(), world.vendor()
+    rows = [filing.filed(vendor) for vendor in (one, same)]
+    find_links()
+    governor = office.holder(Duty.HELD_OUT_GOVERNOR)
+    term = auditor.auditor_terms.get()
+    room = rooms.propose(
+        term,
+        submission.pk,
+        submission.organisation.lineage_id,
+        hours=4,
+        reason="figures",
+        by=acting(governor),
+    )
+    rooms.open_room(room, by=acting(office.first))
+    engineer = office.holder(Duty.EVALUATION_ENGINEER)
+    checked = one.submit(version, one.harness())
+    check(checked.id)
+    return {
+        "which": rows[0].id,
+        "console:link which": LinkCase.objects.get().id,
+        "console:link_act which": LinkCase.objects.get().id,
+        "room": room.id,
+        "opening": proposed(checked, engineer).id,
+        "console:return_act which": returns.propose(submission.pk, reason="down", by=acting(engineer)).id,
     }

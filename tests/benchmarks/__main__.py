@@ -24,12 +24,14 @@ def measured(only: str | None) -> list[tuple[str, Bar]]:
     """Take each measure in turn and in a process of its own, whose settings it may set; print its bars as they come."""
     found = []
     for line, function in load().chosen(only):
+        began = time.monotonic()
         with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as own:
             figures = own.submit(function).result()
         for bar in figures:
             word = "ok" if bar.ok else "short"
             print(f"bar {line} {bar.name} {bar.figure:.4g}{bar.unit} {bar.limit} {word}", flush=True)
             found.append((line, bar))
+        print(f"{line} {function.__name__}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return found
 
 
