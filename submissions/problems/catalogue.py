@@ -69,6 +69,7 @@ def _entries() -> dict[Code, Entry]:
         credentials,
         intake,
         lifecycle,
+        members,
         publishing,
         quota,
         requests,
@@ -77,7 +78,7 @@ def _entries() -> dict[Code, Entry]:
     )
 
     rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
-    rows += [*lifecycle.ROWS, *webhooks.ROWS]
+    rows += [*lifecycle.ROWS, *webhooks.ROWS, *members.ROWS]
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

@@ -167,3 +167,11 @@ class Code(StrEnum):
     WEBHOOK_ADDRESS = "webhook_address"
     WEBHOOK_LIMIT = "webhook_limit"
     WEBHOOK_OFF = "webhook_off"
+    # members
+    MEMBER_NOT_OWNER = "member_not_owner"
+    MEMBER_LAST_OWNER = "member_last_owner"
+    MEMBER_ALREADY = "member_already"
+    INVITATION_TOO_MANY = "invitation_too_many"
+    INVITATION_OVER = "invitation_over"
+    INVITATION_OTHER_ADDRESS = "invitation_other_address"
+    INVITATION_EXCLUDED = "invitation_excluded"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 
@@ -19,24 +20,53 @@ class Reason(StrEnum):
     DUTIES = "invitation_excluded"
 
 
-SENTENCES: Mapping[Reason, Any] = {
-    Reason.NOT_OWNER: _("Only an owner of the organisation does this. Ask one of them."),
-    Reason.LAST_OWNER: _("An organisation always has an owner. Make another member an owner first."),
-    Reason.ALREADY: _("This person is a member already. Change their role instead."),
-    Reason.TOO_MANY: _(
-        "Your organisation has sent as many invitations as it may within 24 hours. Try again later."
+@dataclass(frozen=True)
+class Words:
+    """What is said: what it is, why, and what to do. The problem catalogue has the same."""
+
+    title: Promise
+    sentence: Promise
+    remedy: Promise
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.remedy}"
+
+
+WORDS: Mapping[Reason, Words] = {
+    Reason.NOT_OWNER: Words(
+        _("For owners only"),
+        _("Only an owner of the organisation does this."),
+        _("Ask one of the owners."),
     ),
-    Reason.OVER: _(
-        "This invitation is not valid, or not any more: it was used, withdrawn, or is older than 7 days. Ask "
-        "whoever sent it for a new one."
+    Reason.LAST_OWNER: Words(
+        _("The last owner stays"),
+        _("An organisation always has an owner."),
+        _("Make another member an owner first."),
     ),
-    Reason.OTHER_ADDRESS: _(
-        "This invitation was sent to an address that your account has not confirmed. Sign in with the account "
-        "of that address, or add it to your account and confirm it."
+    Reason.ALREADY: Words(
+        _("A member already"),
+        _("This person is a member already."),
+        _("Change their role instead."),
     ),
-    Reason.DUTIES: _(
-        "You have other tasks on this platform that exclude being a member. Nobody else is told. Ask an "
-        "administrator to end them first."
+    Reason.TOO_MANY: Words(
+        _("Too many invitations"),
+        _("Your organisation has sent as many invitations as it may within 24 hours."),
+        _("Try again later."),
+    ),
+    Reason.OVER: Words(
+        _("Invitation not valid"),
+        _("This invitation is not valid, or not any more: it was used, withdrawn, or is older than 7 days."),
+        _("Ask whoever sent it for a new one."),
+    ),
+    Reason.OTHER_ADDRESS: Words(
+        _("Invitation for another address"),
+        _("This invitation was sent to an address that your account has not confirmed."),
+        _("Sign in with the account of that address, or add it to your account and confirm it."),
+    ),
+    Reason.DUTIES: Words(
+        _("Other tasks exclude membership"),
+        _("You have other tasks on this platform that exclude being a member. Nobody else is told."),
+        _("Ask an administrator to end them first."),
     ),
 }
 
@@ -50,7 +80,7 @@ class MemberRefused(ValueError):
 
     @property
     def sentence(self) -> str:
-        return str(SENTENCES[self.reason])
+        return str(WORDS[self.reason])
 
     def __str__(self) -> str:
         return f"{self.sentence} [{self.reason.value}]"

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.access import fresh_page, fresh_to_change, member_page, person_page
 from accounts.members import mail, queries, services
 from accounts.members.forms import InvitationForm, RoleForm
-from accounts.members.refusals import SENTENCES, MemberRefused, Reason
+from accounts.members.refusals import WORDS, MemberRefused, Reason
 from accounts.models import Membership
 from accounts.services import actor_for
 from accounts.views import membership_in, signed_in
@@ -149,7 +149,7 @@ def invitation(request: HttpRequest) -> HttpResponse:
 
 def _no_invitation(request: HttpRequest, reason: Reason) -> HttpResponse:
     """Says nothing of the invitation, not even whose it is."""
-    context = {"sentence": SENTENCES[reason], "code": reason.value}
+    context = {"sentence": WORDS[reason], "code": reason.value}
     status = 404 if reason is Reason.OVER else REFUSED_STATUS
     return render(request, "accounts/invitation_refused.html", context, status=status)
 

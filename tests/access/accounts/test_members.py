@@ -124,7 +124,7 @@ def test_what_is_over_is_one_answer(vendor: world.Vendor, end: str) -> None:
         link = f"{link}x"
     with clock.shifted(shift):
         answer = client.post(link)
-    assert (answer.status_code, b"invitation_over" in answer.content) == (404, True)
+    assert (answer.status_code, b"/problems/invitation_over/" in answer.content) == (404, True)
     assert not Membership.objects.filter(user=person).exists()
 
 
@@ -345,7 +345,7 @@ def test_duties_keep_somebody_out_and_only_they_are_told(vendor: world.Vendor) -
     EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
     link = invited(vendor, person.email)
     answer = signed_in(person).post(link)
-    assert (answer.status_code, b"invitation_excluded" in answer.content) == (409, True)
+    assert (answer.status_code, b"/problems/invitation_excluded/" in answer.content) == (409, True)
     page = signed_in(vendor.user).get(address("accounts:members")).content
     assert person.email.encode() in page  # still open, as any other that nobody accepted
     assert b"excluded" not in page
