@@ -6,8 +6,6 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.conf import settings
-from django.utils import translation
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -24,7 +22,7 @@ from submissions.api.openapi import problems
 from submissions.api.serializers import StrictSerializer
 from submissions.api.shapes import CodeOut, CodesOut, QuotaOut, TaskSetsOut
 from submissions.delivery import delivers, show_status
-from submissions.problems import Code, Entry, catalogue, entry, refuse, sentence
+from submissions.problems import Code, Entry, catalogue, entry, refuse, texts
 
 SCHEMAS = {"harness-card": cards.CARD_SCHEMA, "harness-toml": 1}
 
@@ -67,13 +65,8 @@ def _described(found: Entry) -> dict[str, Any]:
         "code": found.code.value,
         "status": found.status,
         "fault": found.fault.value,
-        "texts": {language: _texts(found, language) for language, _ in settings.LANGUAGES},
+        "texts": texts(found.code, {}),
     }
-
-
-def _texts(found: Entry, language: str) -> dict[str, str]:
-    with translation.override(language):
-        return {"title": str(found.title), "detail": sentence(found.code, {}), "remedy": str(found.remedy)}
 
 
 class TaskSets(PublicView):

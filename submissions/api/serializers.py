@@ -10,6 +10,7 @@ from rest_framework import serializers
 from submissions import queries
 from submissions.api.shapes import WindowOut
 from submissions.models import Harness, Submission
+from submissions.policies.failures import FailureClass, failure_class
 
 MAXIMUM_PARTS = 10_000
 
@@ -134,12 +135,19 @@ class ChargeOut(serializers.Serializer[Any]):
     if_cancelled = serializers.CharField()
 
 
+class OutcomeTextsOut(serializers.Serializer[Any]):
+    title = serializers.CharField()
+    detail = serializers.CharField()
+    remedy = serializers.CharField()
+
+
 class OutcomeOut(serializers.Serializer[Any]):
     code = serializers.CharField()
     title = serializers.CharField()
     detail = serializers.CharField(source="sentence")
     fault = serializers.CharField()
     remedy = serializers.CharField()
+    texts = serializers.DictField(child=OutcomeTextsOut(), help_text="The same in every language.")
     facts = serializers.JSONField()
     moves_by = serializers.DateTimeField(allow_null=True)
 
@@ -177,6 +185,8 @@ class SubmissionDetailOut(SubmissionOut):
     evaluator_version = serializers.CharField()
     runs_per_task = serializers.IntegerField()
     outcome = serializers.SerializerMethodField()
+    failure_class = serializers.SerializerMethodField()
+    support_id = serializers.SerializerMethodField()
     timeline = serializers.SerializerMethodField()
     charge = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
@@ -185,6 +195,14 @@ class SubmissionDetailOut(SubmissionOut):
     def get_outcome(self, submission: Submission) -> dict[str, Any] | None:
         found = queries.outcome(submission)
         return dict(OutcomeOut(found).data) if found else None
+
+    @extend_schema_field(serializers.ChoiceField(choices=list(FailureClass), allow_null=True))
+    def get_failure_class(self, submission: Submission) -> str | None:
+        return failure_class(submission.state, submission.reason_code)
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True, help_text="What to name to support."))
+    def get_support_id(self, submission: Submission) -> str | None:
+        return str(submission.id) if self.get_failure_class(submission) else None
 
     @extend_schema_field(MomentOut(many=True))
     def get_timeline(self, submission: Submission) -> list[dict[str, Any]]:

@@ -120,6 +120,7 @@ class ProblemOut(serializers.Serializer[Any]):
     next_allowed_reason = serializers.ChoiceField(
         choices=[row.value for row in NoDate], required=False, allow_null=True
     )
+    request_grant = serializers.CharField(required=False, help_text="Where it stands how to ask for more.")
     counters = CounterOut(many=True, required=False)
 
     def get_fields(self) -> dict[str, Any]:

@@ -139,6 +139,23 @@ class Submission(models.Model):
                 | Q(held_out_run__isnull=False),
                 name="graded_submission_has_run",
             ),
+            models.CheckConstraint(
+                condition=~Q(
+                    state__in=(
+                        "paused",
+                        "awaiting_choice",
+                        "held",
+                        "complete",
+                        "rejected",
+                        "preflight_failed",
+                        "cancelled",
+                        "incomplete",
+                        "voided",
+                    )
+                )
+                | ~Q(reason_code=""),
+                name="halted_submission_says_why",
+            ),
         ]
 
 

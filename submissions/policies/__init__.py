@@ -1,6 +1,15 @@
 """Pure rules of submissions: no database, no clock."""
 
-from submissions.policies.admission import Facts, Standing, Stop, UploadFacts, may_act, may_ask, may_submit
+from submissions.policies.admission import (
+    Facts,
+    Standing,
+    Stop,
+    UploadFacts,
+    may_act,
+    may_ask,
+    may_submit,
+    not_entitled,
+)
 from submissions.policies.quota import (
     PREFLIGHT_WINDOW,
     Counter,
@@ -27,5 +36,6 @@ __all__ = [
     "may_act",
     "may_ask",
     "may_submit",
+    "not_entitled",
     "window",
 ]

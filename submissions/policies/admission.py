@@ -61,6 +61,12 @@ class Facts:
 _NEVER = NoDate.NOT_A_MATTER_OF_TIME
 
 
+def not_entitled(task_set: str) -> Refusal:
+    """No policy lets this organisation submit to the version: nothing of nothing is used."""
+    facts = {"task_set": task_set, "policy": "none", "counter": "entitlement", "used": 0, "limit": 0}
+    return Refusal(Code.NOT_ENTITLED, facts, next_allowed_reason=_NEVER)
+
+
 def may_act(standing: Standing) -> Refusal | None:
     """Whether this person may change things for this organisation at all."""
     if standing.account_suspended:
@@ -85,7 +91,7 @@ def may_ask(facts: Facts) -> Refusal | None:
     if not facts.standing.rules_accepted:
         return Refusal(Code.RULES_NOT_ACCEPTED)
     if not facts.entitled:
-        return Refusal(Code.NOT_ENTITLED, {"task_set": facts.task_set}, next_allowed_reason=_NEVER)
+        return not_entitled(facts.task_set)
     if not facts.card_current:
         return Refusal(Code.CARD_INCOMPLETE)
     return _usable(facts.upload) if facts.upload else None
@@ -108,11 +114,19 @@ def may_submit(facts: Facts, window: QuotaWindow) -> Refusal | None:
     if refusal := may_ask(facts):
         return refusal
     if facts.stop is not None:
+        line = window.rules[0]
         return Refusal(
             Code.ADMISSION_STOPPED,
-            {"cause": facts.stop.cause},
+            {
+                "cause": facts.stop.cause,
+                "policy": window.terms.profile,
+                "counter": "admission_stop",
+                "used": line.used,
+                "limit": line.limit,
+            },
             next_allowed_at=facts.stop.until,
             next_allowed_reason=None if facts.stop.until else NoDate.NEXT_VERSION,
+            counters=[counter.shown() for counter in window.counters],
         )
     if facts.bound_to_other_package:
         return Refusal(Code.VERSION_TAKEN, {"version": facts.version})

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from submissions.problems.catalogue import Entry, catalogue, entry
 from submissions.problems.codes import Code
-from submissions.problems.refusal import FieldError, NoDate, Refusal, Refused, refuse, sentence
+from submissions.problems.refusal import FieldError, NoDate, Refusal, Refused, refuse, sentence, texts
 
 
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response:
@@ -28,4 +28,5 @@ __all__ = [
     "exception_handler",
     "refuse",
     "sentence",
+    "texts",
 ]

@@ -68,6 +68,8 @@ def problem_body(refusal: Refusal) -> dict[str, Any]:
         at, reason = refusal.next_allowed_at, refusal.next_allowed_reason
         body["next_allowed_at"] = at.isoformat() if at else None
         body["next_allowed_reason"] = None if at or reason is None else reason.value
+    if refusal.grant:
+        body["request_grant"] = refusal.grant
     if refusal.counters:
         body["counters"] = list(refusal.counters)
     if refusal.errors:

@@ -7,11 +7,29 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from django.conf import settings
+from django.urls import reverse
+from django.utils import translation
+
 from submissions.problems.catalogue import Entry, entry
 from submissions.problems.codes import Code
 
 SOON = {Code.RECEIPT_NOT_READY: 5, Code.READ_NOT_RECORDED: 5, Code.OIDC_ISSUER_UNAVAILABLE: 60}
 """Seconds after which what is refused for the moment may well be given."""
+
+QUOTA = frozenset(
+    {
+        Code.NOT_ENTITLED,
+        Code.ADMISSION_STOPPED,
+        Code.QUOTA_LINE,
+        Code.QUOTA_LINEAGE,
+        Code.QUOTA_ACCOUNT,
+        Code.IN_FLIGHT,
+        Code.COOLDOWN,
+        Code.PREFLIGHT_CEILING,
+    }
+)
+"""What refuses one more submission only because of how many there may be."""
 
 
 class NoDate(StrEnum):
@@ -63,6 +81,11 @@ class Refusal:
     def remedy(self) -> str:
         return str(self.entry.remedy)
 
+    @property
+    def grant(self) -> str:
+        """Where it stands how to ask for more, in the active language; empty where the quota did not refuse."""
+        return f"{reverse('leaderboard:rules')}#grants" if self.code in QUOTA else ""
+
 
 class Refused(Exception):
     """Raised by services; nothing was changed."""
@@ -80,6 +103,20 @@ def refuse(code: Code, **facts: object) -> Refused:
 def sentence(code: str, facts: Mapping[str, object]) -> str:
     """The code's sentence with its places filled; a fact that is missing shows as a dash."""
     return str(entry(code).sentence) % _Dashes(facts)
+
+
+def texts(code: str, facts: Mapping[str, object]) -> dict[str, dict[str, str]]:
+    """Title, sentence and remedy by language."""
+    found = {}
+    for language, _ in settings.LANGUAGES:
+        with translation.override(language):
+            words = entry(code)
+            found[language] = {
+                "title": str(words.title),
+                "detail": sentence(code, facts),
+                "remedy": str(words.remedy),
+            }
+    return found
 
 
 class _Dashes(dict[str, object]):

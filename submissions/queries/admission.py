@@ -117,7 +117,7 @@ def forecast(order: Order | Intent, *, by: Actor) -> Forecast:
         complete = earlier.state == Submission.State.COMPLETE
         return Forecast(None if complete else identical_in_flight(earlier), earlier, window)
     if window is None:
-        return Forecast(Refusal(Code.NOT_ENTITLED, {"task_set": order.task_set.label}), None, None)
+        return Forecast(policies.not_entitled(order.task_set.label), None, None)
     return Forecast(policies.may_submit(seen.facts, window), None, window)
 
 

@@ -13,8 +13,9 @@ from django.utils.translation import pgettext_lazy
 
 from accounts.models import Organisation
 from submissions.models import Harness, Slot, Submission, Upload
+from submissions.policies.failures import failure_class
 from submissions.policies.states import DEADLINES, ENDS, IN_FLIGHT
-from submissions.problems import Code, entry, sentence
+from submissions.problems import Code, entry, sentence, texts
 from submissions.problems.catalogue import FAULT_WORDS
 from submissions.queries.registry import NotVisible
 
@@ -64,7 +65,11 @@ class Outcome:
     fault: str
     fault_words: str
     remedy: str
+    texts: dict[str, dict[str, str]]
+    """Title, sentence and remedy by language."""
     facts: dict[str, object]
+    failure: str | None
+    """Which class of failure it is; None where nothing has failed."""
     moves_by: datetime | None
 
 
@@ -188,7 +193,9 @@ def outcome(submission: Submission) -> Outcome | None:
         fault=found.fault.value,
         fault_words=str(FAULT_WORDS[found.fault]),
         remedy=str(found.remedy),
+        texts=texts(found.code, submission.reason_facts),
         facts=dict(submission.reason_facts),
+        failure=failure_class(submission.state, found.code),
         moves_by=submission.state_since + deadline[0] if deadline else None,
     )
 

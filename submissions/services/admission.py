@@ -106,7 +106,7 @@ def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:
             return _answer_by_earlier(Submission.objects.get(pk=seen.earlier), upload, by)
         window = quota_window(line, order.task_set, account=by.account, now=now)
         if window is None:
-            raise refuse(Code.NOT_ENTITLED, task_set=order.task_set.label)
+            raise Refused(policies.not_entitled(order.task_set.label))
         if refusal := policies.may_submit(seen.facts, window):
             raise Refused(refusal)
         submission = _create(order, upload, window, by)
