@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -58,8 +59,11 @@ def appoint(
     scope: str,
     declaration: str,
     by: Actor,
+    people: Sequence[User] = (),
 ) -> AuditorTerm:
     """Make the person an auditor. `declaration` is the SHA-256 of the signed paper, in lower-case hex.
+
+    `people` are the two administrators who stand behind it, where duties have begun.
 
     Raises NotIndependent for staff and members of other organisations, ValueError for a term without length or an
     empty scope.
@@ -86,6 +90,7 @@ def appoint(
             ends=timestamp(ends_at),
             scope=concealed(term.scope),
             declaration=declaration,
+            people=[str(one.pseudonym) for one in people] or None,
         )
         log.append(event, by=by)
     return term

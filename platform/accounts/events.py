@@ -181,9 +181,13 @@ class AuditOrganisationMarked(Event):
 
 
 class AuditorAppointed(Event):
-    """`scope` is concealed; `declaration` is the SHA-256 of the signed declaration of independence."""
+    """`scope` is concealed; `declaration` is the SHA-256 of the signed declaration of independence.
+
+    `people`, by pseudonym, are the two administrators behind it.
+    """
 
     kind: ClassVar[str] = "auditor.appointed"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "auditor_term"
     sentence = _("{actor} appointed {account} of {organisation} as auditor from {begins} to {ends}.")
     account: str
@@ -192,6 +196,7 @@ class AuditorAppointed(Event):
     ends: str
     scope: str
     declaration: str
+    people: list[str] | None = None
 
 
 class AuditorEnded(Event):

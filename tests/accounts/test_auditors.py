@@ -12,8 +12,10 @@ from django.core.management import CommandError, call_command
 
 from accounts import auditors
 from accounts import services as accounts
+from accounts.duties.table import Duty
 from accounts.models import AuditorTerm, User
 from config import clock
+from tests.accounts.duties import opened
 from tests.audit.test_log import Connect
 from tests.submissions import world
 
@@ -113,3 +115,35 @@ def test_the_command_appoints_and_the_log_says_so_without_the_words(connect_as: 
     assert (data["account"], data["organisation"]) == (str(person.pseudonym), str(organisation.pk))
     assert (data["begins"], data["declaration"]) == ("2026-01-01T00:00:00.000000Z", DECLARATION)
     assert b"zqscope" not in body
+
+
+@pytest.mark.django_db(transaction=True)
+def test_once_duties_have_begun_two_administrators_appoint(connect_as: Connect) -> None:
+    person = world.person("auditor")
+    organisation = accounts.create_organisation("Auditors", owner=person, by=world.BY)
+    arguments = [str(person.pseudonym), str(organisation.pk), "--from", "2026-01-01", "--until", "2099-01-01"]
+    arguments += ["--scope", "contract", "--declaration", DECLARATION]
+
+    def appoint(*people: User) -> None:
+        named = [word for one in people for word in ("--by", one.email)]
+        call_command("auditor_appoint", *arguments, *named, stdout=StringIO())
+
+    early = world.person()
+    with pytest.raises(CommandError, match="duties_not_begun"):
+        appoint(early, early)
+    office = opened()
+    other = office.holder(Duty.HELD_OUT_GOVERNOR)
+    for people, why in (
+        ((), "decision_not_entitled"),
+        ((office.first,), "decision_not_entitled"),
+        ((office.first, office.first), "duty_one_person"),
+        ((office.first, other), "decision_not_entitled"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            appoint(*people)
+    assert not AuditorTerm.objects.exists()
+    appoint(office.first, office.second)
+    assert auditors.term_of(person) is not None
+    rows = connect_as("auditor").execute("SELECT body FROM audit_event WHERE kind = 'auditor.appointed'")
+    (data,) = [json.loads(bytes(row[0]))["data"] for row in rows]
+    assert data["people"] == [str(office.first.pseudonym), str(office.second.pseudonym)]

@@ -219,6 +219,14 @@ def test_auditors():
     assert [position for position, _ in judged([*entries, marked, appointed, ended, ended])] == [at + 3]
     assert [position for position, _ in judged([*entries, appointed])] == [at]
     assert [position for position, _ in judged([*entries, ended])] == [at]
+    for people, wrong in (
+        (["a", "b"], []),
+        (["a", "a"], [at + 1]),
+        (["a"], [at + 1]),
+        (["a", "b", "b"], [at + 1]),
+    ):
+        by = write.event("auditor.appointed", "auditor_term", write.id(), **facts, people=people)
+        assert [position for position, _ in judged([*entries, marked, by])] == wrong
 
 
 def test_grading_again():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -75,6 +75,19 @@ def require(
     """Raise DutyRefused unless these two may take the decision; `concerned` are lineages whose case it is."""
     if reason := may_decide(decision, standing(proposed), standing(approved), concerned=concerned):
         raise DutyRefused(reason)
+
+
+def appointing(people: Sequence[User], organisation: Organisation) -> Sequence[User]:
+    """The two administrators who appoint an auditor of it; nobody before duties have begun. Raises DutyRefused."""
+    if not has_begun():
+        if people:
+            raise DutyRefused(Reason.NOT_BEGUN)
+        return ()
+    if len(people) != 2:
+        raise DutyRefused(Reason.NOT_ENTITLED)
+    first, second = (person.actor("command") for person in people)
+    require(Decision.DUTY, proposed=first, approved=second, concerned={organisation.lineage_id})
+    return people
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ SENTENCES: Mapping[Reason, Any] = {
         "Auditors are appointed for a term, by manage.py auditor_appoint, and hold no other duty."
     ),
     Reason.ONE_PERSON: _(
-        "Two different people are behind each duty. Ask another administrator to confirm it."
+        "Two different people are behind each duty and each decision. Ask somebody else who may take part."
     ),
     Reason.OWN: _("Nobody confirms or reviews a duty of their own. Ask another administrator."),
     Reason.DATES: _("A duty ends after it begins, and not in the past. Give another date."),

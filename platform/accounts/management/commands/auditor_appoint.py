@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils.dateparse import parse_date
 
 from accounts import auditors
+from accounts.duties.queries import appointing
 from accounts.models import Organisation, User
 from audit.events import Actor
 
@@ -31,6 +32,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--declaration", required=True, metavar="SHA256", help="of the signed declaration"
         )
+        parser.add_argument(
+            "--by",
+            action="append",
+            default=[],
+            metavar="EMAIL",
+            help="twice, once duties have begun: two administrators",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         person = User.objects.filter(Q(pk=options["id"]) | Q(pseudonym=options["id"])).first()
@@ -38,6 +46,7 @@ class Command(BaseCommand):
         if person is None or organisation is None:
             raise CommandError("there is no such account, or no such organisation")
         try:
+            people = appointing([self._person(email) for email in options["by"]], organisation)
             term = auditors.appoint(
                 person,
                 auditors.mark_audit_organisation(organisation, by=BY),
@@ -46,10 +55,17 @@ class Command(BaseCommand):
                 scope=options["scope"],
                 declaration=options["declaration"],
                 by=BY,
+                people=people,
             )
-        except ValueError as error:
+        except ValueError as error:  # DutyRefused is one
             raise CommandError(str(error)) from error
         self.stdout.write(f"{person.pseudonym} is an auditor until {term.ends_at:%Y-%m-%d %H:%M} UTC")
+
+    def _person(self, email: str) -> User:
+        person = User.objects.filter(email__iexact=email).first()
+        if person is None:
+            raise CommandError(f"nobody signs in as {email}")
+        return person
 
 
 def _midnight(text: str) -> datetime:

@@ -112,7 +112,7 @@ class Ends(Rule):
 
 
 class Auditors(Rule):
-    """Auditors come from an organisation that was marked as auditing before."""
+    """Auditors come from an organisation marked as auditing before; where people behind one are named, they are two."""
 
     kinds: ClassVar[frozenset[str]] = frozenset({"organisation.marked_as_auditing", "auditor.appointed"})
 
@@ -124,4 +124,7 @@ class Auditors(Rule):
             self._marked.add(event.subject)
         elif event.data["organisation"] not in self._marked and not event.excused():
             return f"an auditor is appointed of {event.data['organisation']}, which audits nothing"
+        people = event.data.get("people")
+        if people is not None and not len(set(people)) == len(people) == 2:
+            return f"the auditor's term {event.subject} is not the word of two people"
         return None
