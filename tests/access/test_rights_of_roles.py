@@ -1,4 +1,4 @@
-"""Each step of upstreams, owners and packages under the database role of the process that takes it, and no other."""
+"""Each step of upstreams, owners, packages and returns under the role of the process that takes it, and no other."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from submissions import tickets
 from submissions.confidentiality import services as packages
 from submissions.confidentiality.models import PackageDeletion
 from submissions.models import Submission
+from submissions.queries import returned_by_staff
 from submissions.relations import services as relations
 from submissions.relations.queries import publishable_from
+from submissions.returns import queries as returned
+from submissions.returns import services as returns
 from submissions.services import cancel, register_harness, set_publication_consent, upstreams
 from submissions.services.checking import check
 from tests.access.upstreams.arranged import LIMITS, SECRET, registered, serving
@@ -112,3 +115,18 @@ def test_a_package(servers: Any) -> None:
         assert packages.delete_due(by=BY) == 1
     with serving_as("web"):
         assert PackageDeletion.objects.filter(submission=found).exists()
+
+
+@pytest.mark.case("E3")
+def test_a_return_of_a_use() -> None:
+    office, vendor = opened(), world.vendor()
+    engineer, governor = office.holder(Duty.EVALUATION_ENGINEER), office.holder(Duty.HELD_OUT_GOVERNOR)
+    found = site.moved(vendor.submit(site.task_set(), vendor.harness()), *site.TO_COMPLETE)
+    with serving_as("console"):
+        first = returns.propose(found.id, reason="ours", by=acting(engineer))
+        returns.withdraw(first.id, by=acting(governor))
+        row = returns.propose(found.id, reason="ours", by=acting(engineer))
+        returns.approve(row.id, by=acting(governor))
+        assert [row.state for row in returned.returns_for_staff()] == ["approved", "withdrawn"]
+    with serving_as("web"):
+        assert [slot.reason for slot in returned_by_staff(vendor.organisation)] == ["ours"]

@@ -18,17 +18,21 @@ from accounts.duties.refusals import DutyRefused, Reason
 from accounts.duties.table import Duty
 from accounts.models import Organisation, User
 from accounts.notices.models import Notice
+from audit.replay import Difference, Replay
 from benchmark.models import TaskSetVersion
 from client.audit.rules.base import Judge, Seen
 from config import clock
 from submissions import services as submissions
 from submissions.models import Harness, Slot, Submission, UseReturn
 from submissions.problems import Code, Refused
+from submissions.replay import RETURN
 from submissions.returns import services
 from tests.accounts.duties import Office, acting, opened
+from tests.audit.test_live import unguarded
 from tests.factories import recorded_as
 from tests.pages import site
 from tests.pages.site import address, signed_in
+from tests.servers import Servers
 from tests.submissions import world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.case("E3")]
@@ -258,6 +262,28 @@ def test_typed_sql_is_held_to_the_same_rules(house: House, connect_as: Connect) 
     for statement in ("UPDATE submissions_usereturn SET reason = 'x'", "DELETE FROM submissions_usereturn"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connect_as("console").execute(statement)
+
+
+def test_the_rows_are_what_the_log_tells(house: House, connect_as: Connect, servers: Servers) -> None:
+    withdrawn = house.propose()
+    services.withdraw(withdrawn.id, by=acting(house.governor))
+    services.approve(house.propose().id, by=acting(house.governor))
+    auditor = connect_as("auditor")
+
+    def differences() -> list[Difference]:
+        follow = Replay([RETURN])
+        for position, body in auditor.execute("SELECT id, body FROM audit_event ORDER BY id").fetchall():
+            assert follow.see(json.loads(bytes(body)), position) == []
+        return list(follow.differences(auditor.execute))
+
+    assert differences() == []
+    with unguarded(servers, "submissions_usereturn") as thief:
+        thief.execute(
+            "UPDATE submissions_usereturn SET approved_by = %s WHERE approved_at IS NOT NULL",
+            [house.second.pseudonym],
+        )
+    (found,) = differences()
+    assert "approved_by" in found.what
 
 
 def story(*events: tuple[str, str, dict[str, Any]]) -> list[str]:
