@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 import secrets
-import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -19,8 +18,6 @@ import pytest
 from django.test import Client
 
 from benchmark.models import TaskSetVersion
-from config.site.stage import free_port
-from embedded.supervisor import Child, Supervisor
 from submissions.models import Harness, HarnessVersion, Slot, Upload
 from tests.pages import site
 from tests.submissions import world
@@ -29,32 +26,7 @@ from tests.submissions.world import Vendor
 TOGETHER = 20
 LIMIT = 3
 WIDE = {"line": 20, "lineage": 20, "account": 20, "in_flight": 20, "preflight": 20, "cooldown_seconds": 0}
-ONE_PROCESS = {"LINGEE_WEB_PROCESSES": "1", "LINGEE_WEB_THREADS": "20", "LINGEE_LOG_LEVEL": "ERROR"}
 LIMITED = {"line": "quota_line", "lineage": "quota_lineage", "account": "quota_account"}
-
-
-@pytest.fixture
-def two_servers(processes: Any, transactional_db: None, tmp_path: Any) -> Iterator[list[str]]:
-    """Addresses of two gunicorn processes, each with one worker of many threads."""
-    addresses = [f"127.0.0.1:{free_port()}" for _ in range(2)]
-    with Supervisor(tmp_path / "log") as supervisor:
-        for number, address in enumerate(addresses):
-            child: Child = processes.web(address, name=f"web{number}")
-            supervisor.start(replace(child, environment={**child.environment, **ONE_PROCESS}))
-        for address in addresses:
-            _await(f"http://{address}/api/v1/task-sets")
-        yield [f"http://{address}" for address in addresses]
-
-
-def _await(url: str) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if httpx.get(url, timeout=5).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.2)
-    raise AssertionError(f"{url} does not answer")
 
 
 @dataclass
