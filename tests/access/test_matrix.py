@@ -247,7 +247,6 @@ def strangers_answers(scene: Scene, role: str) -> Iterator[tuple[str, Any, Any]]
                 yield f"{address.name} {method}", told(foreign), told(missing)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("role", ["x", "y"])
 def test_another_vendors_object_and_none_at_all_are_the_same(scene: Scene, role: str) -> None:
     """By session, and by a token of all scopes."""
@@ -259,7 +258,6 @@ def test_another_vendors_object_and_none_at_all_are_the_same(scene: Scene, role:
     assert compared >= (50 if role == "x" else 15)
 
 
-@pytest.mark.slow
 def test_bodies_that_name_anothers_object_and_none_are_refused_alike(scene: Scene) -> None:
     """Bulk and creating addresses take ids in their bodies."""
     scene.tokens["y"] = scene.other.api.secret
