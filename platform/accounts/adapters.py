@@ -17,6 +17,7 @@ from accounts.auditors import term_of
 from accounts.models import User
 from accounts.queries import membership_of
 from accounts.security import devices, factors, sessions
+from accounts.security.policies import Standing
 from audit import log
 from config import clock
 
@@ -71,8 +72,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             self.send_mail("accounts/email/new_device", user.email, context)
 
     def is_reauthentication_required(self, *, app: str) -> bool:
-        """Not where whoever sits there has just proved who they are, be it by signing in."""
-        return not factors.is_fresh(self.request)
+        """Not where whoever sits there has just proved who they are, be it by signing in; but where that was without
+        the second factor that they have, which who holds the password alone could else replace by their own.
+        """
+        return not factors.is_fresh(self.request) or self._is_half_signed_in()
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Only by the second factor where there is one and this session has not shown it."""
+        found: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if user.is_authenticated and self._is_half_signed_in():
+            return [method for method in found if method["id"].startswith("mfa_")]
+        return found
+
+    def _is_half_signed_in(self) -> bool:
+        return factors.standing_of(self.request) is Standing.UNUSED
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """Staff to the console where this process has one, members to their area, others to create theirs."""

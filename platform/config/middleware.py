@@ -16,7 +16,9 @@ VENDORS = re.compile(r"^/(?:api/|[a-z-]+/(?:v/|account/(?:signup|members|invitat
 
 
 class NoNul:
-    """An address with a NUL is nobody's: PostgreSQL has no such text, so no row can be meant by it."""
+    """An address with a NUL is nobody's, and a cookie with one not ours: PostgreSQL has no such text, so no row can
+    be meant by it.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -24,6 +26,8 @@ class NoNul:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if NUL in request.path_info and not request.path_info.startswith(API):
             raise Http404
+        for name in [name for name, value in request.COOKIES.items() if NUL in value]:
+            del request.COOKIES[name]  # quoted, it passes every server
         return self.get_response(request)
 
 

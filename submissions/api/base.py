@@ -24,8 +24,8 @@ from accounts.permissions import (
     scope_for,
 )
 from accounts.queries import membership_of
-from accounts.security.factors import standing_of
-from accounts.security.policies import NEEDS_FACTOR, Standing
+from accounts.security.factors import is_fresh, standing_of
+from accounts.security.policies import NEEDS_FACTOR, NEEDS_PROOF, Standing
 from accounts.services import actor_for
 from audit.events import Actor
 from submissions.api.parsers import StrictJSONParser
@@ -53,9 +53,11 @@ class Caller:
     submission_id: UUID | None = None
     is_strong: bool = True
     """For a session: whether it was signed in with a second factor."""
+    is_fresh: bool = True
+    """For a session: whether whoever sits there has just proved who they are."""
 
     def require(self, permission: Permission) -> None:
-        """Raises Refused: credential_not_permitted, scope_missing, role_may_not_submit, mfa_required."""
+        """Raises Refused: credential_not_permitted, scope_missing, role_may_not_submit, mfa_required, proof_due."""
         reason = refused(permission, credential=self.credential, role=self.role, scopes=self.scopes)
         if reason is Reason.CREDENTIAL:
             allowed = ", ".join(credentials_for(permission))
@@ -67,6 +69,8 @@ class Caller:
             raise refuse(Code.ROLE_MAY_NOT_SUBMIT)
         if permission in NEEDS_FACTOR and not self.is_strong:
             raise refuse(Code.MFA_REQUIRED)
+        if permission in NEEDS_PROOF and not self.is_fresh:
+            raise refuse(Code.PROOF_DUE)
 
     def require_harness(self, harness_id: UUID | None) -> None:
         """Raises Refused (token_harness_mismatch) where the credential is limited to another harness."""
@@ -116,8 +120,10 @@ def _by_session(user: User, request: Request) -> Caller:
         raise refuse(Code.NO_ORGANISATION)
     organisation = membership.organisation
     by = actor_for(user, channel="api", organisation=organisation)
-    strong = standing_of(request._request) is Standing.STRONG
-    return Caller(user, organisation, by, Credential.SESSION, membership.role, is_strong=strong)
+    strong, fresh = standing_of(request._request) is Standing.STRONG, is_fresh(request._request)
+    return Caller(
+        user, organisation, by, Credential.SESSION, membership.role, is_strong=strong, is_fresh=fresh
+    )
 
 
 class Member(BasePermission):

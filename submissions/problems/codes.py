@@ -33,6 +33,7 @@ class Code(StrEnum):
     ACCOUNT_SUSPENDED = "account_suspended"
     PERMISSION_DENIED = "permission_denied"
     MFA_REQUIRED = "mfa_required"
+    PROOF_DUE = "proof_due"
     CSRF_FAILED = "csrf_failed"
     CREDENTIAL_NOT_PERMITTED = "credential_not_permitted"
     SCOPE_MISSING = "scope_missing"

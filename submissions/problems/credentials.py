@@ -73,6 +73,14 @@ ROWS: list[Row] = [
         _("Set up an authenticator app or a passkey under Two-step sign-in, and sign in with it."),
     ),
     (
+        Code.PROOF_DUE,
+        403,
+        Fault.POLICY,
+        _("A fresh proof of who you are is needed"),
+        _("This session was signed in, or last confirmed, more than 15 minutes ago."),
+        _("Confirm your password or second step on the website, or sign in again, and repeat."),
+    ),
+    (
         Code.CSRF_FAILED,
         403,
         Fault.REQUEST,

@@ -68,7 +68,9 @@ def trusting(identity: Identity, issuer: Issuer, harness: str) -> list[TrustedPu
     if not rows:
         raise no_publisher(identity)
     names = harness_names(rows)
-    kept = [row for row in rows if harness in ("", str(row.harness_id), names[row.harness_id])]
+    # Ids are public, and a harness may bear another's id as its name: where one has the id, no name counts.
+    by_id = [row for row in rows if str(row.harness_id) == harness]
+    kept = by_id or [row for row in rows if harness in ("", names[row.harness_id])]
     if not kept:
         raise refused(Cause.NO_PUBLISHER, field="harness", received=harness)
     return kept

@@ -50,7 +50,7 @@ def register_harness(
             harness = Harness.objects.create(
                 organisation=organisation,
                 name=name,
-                title=title.strip() or name,
+                title=" ".join(title.split()) or name,
                 relation=relation,
                 created_at=clock.now(),
             )

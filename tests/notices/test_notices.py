@@ -148,6 +148,14 @@ def test_one_that_cannot_be_written_does_not_hold_up_the_others(person: User, mo
     assert delivery.deliver_due() == 1
 
 
+def test_a_name_with_a_line_break_does_not_keep_its_mail_from_going(person: User) -> None:
+    facts = {"name": "nightly\r\nBcc: somebody@example.com"}
+    services.notify([person], Kind.TOKEN_LEAKED, subject="1", facts=facts)
+    assert delivery.deliver_due() == 1
+    assert mail.outbox[-1].subject.endswith("nightly Bcc: somebody@example.com")
+    assert mail.outbox[-1].recipients() == [person.email]
+
+
 def test_preferences_silence_mail_but_not_the_list_and_never_security(person: User) -> None:
     browser = signed_in(person)
     page = address("accounts:notice_settings")

@@ -82,7 +82,7 @@ def _message(notice: Notice) -> EmailMessage:
         body = render_to_string("account/email/notices/notice.txt", context)
     domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].partition("@")[2]
     return EmailMessage(
-        subject=f"[Lingee Bench] {found.title}",
+        subject=" ".join(f"[Lingee Bench] {found.title}".split()),  # names in it may hold line breaks
         body=body,
         to=[notice.person.email],
         headers={"Message-ID": f"<notice-{notice.pk}@{domain}>", "Auto-Submitted": "auto-generated"},

@@ -87,6 +87,7 @@ def _parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise IdentityRefused(Cause.MALFORMED)
     try:
         header, claims = (json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4))) for part in parts[:2])
+        json.dumps((header, claims), ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError):
         raise IdentityRefused(Cause.MALFORMED) from None
     if not isinstance(header, dict) or not isinstance(claims, dict):

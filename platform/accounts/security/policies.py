@@ -20,6 +20,16 @@ NEEDS_FACTOR = frozenset(
 )
 """What a session without a second factor may not do over the API."""
 
+NEEDS_PROOF = frozenset(
+    {
+        Permission.TOKEN_WRITE,
+        Permission.PUBLISHER_WRITE,
+        Permission.UPSTREAM_WRITE,
+        Permission.WEBHOOK_WRITE,
+    }
+)
+"""What a session may do over the API only while its last proof is fresh, as in the pages."""
+
 
 class Standing(StrEnum):
     """Of a session."""

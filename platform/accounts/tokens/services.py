@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
 from knox.crypto import hash_token
@@ -42,11 +43,15 @@ def issue_token(
 ) -> tuple[ApiToken, str]:
     """A new token and its secret text, which is shown this once and never stored.
 
-    Raises factors.FactorMissing for somebody without a second factor.
+    Raises factors.FactorMissing for somebody without a second factor, PermissionDenied where the person was suspended
+    or changed the password since `user` was read: what ended all tokens then ends this one too.
     """
     factors.require_enrolled(user.pk)
     text, lifetime = new_text(), min(lifetime, TOKEN_LIFETIME)
     with transaction.atomic():
+        now = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        if now.is_suspended or not now.is_active or now.password != user.password:
+            raise PermissionDenied
         token = ApiToken(
             digest=hash_token(text),
             token_key=text[: CONSTANTS.TOKEN_KEY_LENGTH],

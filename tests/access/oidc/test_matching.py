@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 
 import pytest
 
+from accounts.publishing import services as publishing
 from accounts.publishing.models import CiGrant, TrustedPublisher
 from submissions.models import Harness
-from tests.access.oidc.arranged import Job, registered
+from tests.access.oidc.arranged import PUBLIC, Job, registered
 from tests.issuer import Issuer
 from tests.submissions import world
 
@@ -72,6 +74,37 @@ def test_a_job_for_several_harnesses_names_one(vendor: world.Vendor, job: Job, h
         assert answer.body["act"]["harness"] == str(second.id)
     absent = world.Api("").post("oidc/exchange", {"token": job.issuer.mint(), "harness": "third"})
     assert (absent.code, absent.body["field"]) == ("oidc_no_publisher", "harness")
+
+
+def test_a_harness_that_bears_anothers_id_as_its_name_is_not_meant_by_it(
+    job: Job, harness: Harness, publisher: TrustedPublisher, issuer: Issuer
+) -> None:
+    """Ids stand in the public log, so another vendor can take one for a name and register the repository too."""
+    squatter = world.vendor()
+    registered(squatter, squatter.harness(str(harness.id)), issuer.address)
+    body = {"token": job.issuer.mint(), "harness": str(harness.id)}
+    answer = world.Api("").post("oidc/exchange", body)
+    assert (answer.status, answer.body["act"]["harness"]) == (201, str(harness.id))
+    publishing.remove(publisher, person=publisher.registered_by, by=world.BY)
+    answer = world.Api("").post("oidc/exchange", {**body, "token": job.issuer.mint()})
+    assert (answer.status, answer.code) == (401, "publisher_removed")
+
+
+@pytest.mark.parametrize(
+    ("header", "claims"),
+    [
+        ({"alg": "\ud800"}, {"iss": "x"}),
+        ({"alg": "RS256", "kid": "a"}, {"iss": "\ud800"}),
+        ({"alg": "RS256", "kid": "\ud800"}, {"iss": PUBLIC}),
+    ],
+    ids=["alg", "iss", "kid"],
+)
+def test_half_a_surrogate_pair_is_no_text(header: dict[str, str], claims: dict[str, str]) -> None:
+    parts = (urlsafe_b64encode(json.dumps(part).encode()).decode() for part in (header, claims))
+    token = ".".join((*parts, "AAAA"))
+    for what in ("exchange", "check"):
+        answer = world.Api("").post(f"oidc/{what}", {"token": token})
+        assert (answer.status, answer.code) == (401, "oidc_malformed")
 
 
 # --- the dry run -----------------------------------------------------------------------------------
