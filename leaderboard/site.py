@@ -102,6 +102,11 @@ class Site:
         """Whether this process has the auditors' pages, and this person may open them."""
         return self.is_person and has_console() and term_of(self.request.user) is not None  # type: ignore[arg-type]
 
+    @property
+    def has_sign_up(self) -> bool:
+        """Whether one can sign up here: not in the console's own process."""
+        return settings.LINGEE_ROLE != "console"
+
     @cached_property
     def areas(self) -> list[Link]:
         """Public pages, and of the other areas only those this person has."""

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts import queries, services
 from accounts.access import never_cached, person_page
 from accounts.duties.refusals import DutyRefused
-from accounts.members.queries import members_of, other_memberships
+from accounts.members.queries import invites, members_of, other_memberships
 from accounts.models import Membership, User
 from accounts.registration.forms import NewOrganisationForm
 from accounts.registration.queries import status_of
@@ -62,4 +62,5 @@ def organisation(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             return redirect("accounts:organisation")
-    return render(request, "accounts/organisation_new.html", {"form": form})
+    context = {"form": form, "is_invited": invites(user)}
+    return render(request, "accounts/organisation_new.html", context)

@@ -178,6 +178,7 @@ class SubmissionDetailOut(SubmissionOut):
     """All that its organisation may know before the release."""
 
     channel = serializers.CharField()
+    upload = serializers.UUIDField(source="upload_id")
     publication_consent = serializers.BooleanField()
     package_digest = serializers.CharField()
     card_digest = serializers.CharField()

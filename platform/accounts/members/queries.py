@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from allauth.account.models import EmailAddress
+
 from accounts.members import invitations
 from accounts.members.models import Invitation
 from accounts.models import Membership, Organisation, User
@@ -34,6 +36,13 @@ def invitation_by(secret: str) -> Invitation | None:
     """The invitation whose link holds this secret."""
     rows = Invitation.objects.select_related("organisation")
     return rows.filter(digest=invitations.digest_of(secret)).first()
+
+
+def invites(user: User) -> bool:
+    """Whether an invitation to one of the person's verified addresses waits to be accepted."""
+    rows = invitations.unfinished().filter(expires_at__gt=clock.now())
+    known = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    return any(rows.filter(address__iexact=address).exists() for address in known)
 
 
 def other_memberships(user: User, than: Membership) -> list[Membership]:

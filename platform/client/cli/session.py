@@ -95,7 +95,22 @@ def open_session(site: str | None, token: str | None, directory: Path | None, *,
     environment = os.environ
     project = load(directory or Path.cwd())
     address = site or environment.get("LGBENCH_SITE") or project.site
-    return Session(project, address, token or environment.get("LGBENCH_TOKEN", ""), output, environment)
+    return Session(
+        project, address, _presentable(token or environment.get("LGBENCH_TOKEN", "")), output, environment
+    )
+
+
+def _presentable(token: str) -> str:
+    """Without the blanks and line ends that copying leaves. Raises Trouble for what no token can be."""
+    found = token.strip()
+    if found and not (found.isascii() and found.isprintable() and " " not in found):
+        raise Trouble(
+            "token_malformed",
+            say("LGBENCH_TOKEN or --token holds something that is no token."),
+            hint=say("Copy the whole token, from lgb_ to its end, and nothing else."),
+            exit=Exit.REFUSED,
+        )
+    return found
 
 
 def spoken() -> Output:

@@ -55,6 +55,7 @@ def submit(
             session.output.note,
             report,
             resume,
+            rejoin=bool(credentials.watch),
         )
         if dry_run:
             _tell_preview(session, submitter)

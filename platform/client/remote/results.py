@@ -48,8 +48,8 @@ def _line(name: str, row: dict[str, Any]) -> Line:
     value, half = row.get("value"), row.get("h")
     low, high = row.get("low"), row.get("high")
     if value is not None and half is not None:
-        low = value - half if low is None else min(low, value - half)
-        high = value + half if high is None else max(high, value + half)
+        low = max(0, value - half if low is None else min(low, value - half))
+        high = min(100, value + half if high is None else max(high, value + half))
     return Line(name, value, low, high, str(row.get("status", "")))
 
 

@@ -202,6 +202,12 @@ def test_github(runner, checkout, vendor, issuer, identities, settings, tmp_path
     assert kept["token"] not in "".join(runner.said)
     assert (checkout / ".lgbench/watch.json").stat().st_mode & 0o077 == 0
 
+    again = fresh(checkout, tmp_path / "again")
+    assert steps(again, SUBMIT, runner) == 0, runner.said
+    assert Submission.objects.count() == 1, "the same bytes again are the same submission"
+    assert len(given) == 2
+    assert runner.run(again, "lgbench status") == 0, "and the second job can watch it"
+
     for name in given_to_submit:
         del runner.environment[name]
     first = fresh(checkout, tmp_path / "first")

@@ -157,3 +157,9 @@ def test_a_used_up_option_is_a_usage_error(lg):
     said = lg("submit", "--nonsense")
     assert said.code == 2
     assert "--nonsense" in said.err
+
+
+@pytest.mark.parametrize("token", ["lgb_…", "lgb_a b", "lgb_\x01"])
+def test_what_is_no_token_is_not_sent(lg, folder, token) -> None:
+    answer = lg("quota", "--site", "http://127.0.0.1:9", "--token", token)
+    assert (answer.code, "token_malformed" in answer.err) == (3, True)
