@@ -152,6 +152,7 @@ def set_password(user: User, password: str, *, by: Actor) -> None:
         locked.save(update_fields=["password"])
         log.append(events.PasswordSet(subject=locked.pseudonym), by=by)
         sessions.end_all(locked)
+    user.password = locked.password
 
 
 def suspend_user(user: User, *, by: Actor) -> None:

@@ -206,7 +206,7 @@ def test_a_log_cut_off_at_its_end_is_found_by_what_was_signed_or_remembered(
 
 
 FORGED = [
-    ("submissions_submission", "state = 'voided', ended_at = now()", "state"),
+    ("submissions_submission", "state = 'voided', ended_at = now(), reason_code = 'x'", "state"),
     ("submissions_submission", "package_digest = repeat('0', 64)", "package"),
     ("submissions_submission", "cooldown_until = now()", "cooldown"),
     ("submissions_slot", "state = 'refunded', refunded_at = now()", "state"),
