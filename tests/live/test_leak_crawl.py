@@ -34,7 +34,6 @@ from tests.live.crawl import (
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
 
 CANARY = "zqcanaryxv"
-NOTHING: dict[str, str] = {}
 ASKED_FOR = 3
 """How many held-out tasks the crawl asks for by their id, as somebody who guessed it would."""
 UNKNOWN = "01900000-0000-7000-8000-000000000000"

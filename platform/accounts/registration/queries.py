@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
-
 from accounts.linking.queries import is_under_verification
 from accounts.models import (
     AuditOrganisation,
@@ -79,14 +77,6 @@ def has_accepted(organisation: Organisation) -> bool:
     return RuleAcceptance.objects.filter(
         organisation=organisation, version=rules.current().version, digest=rules.current().digest
     ).exists()
-
-
-def acceptance() -> Exists:
-    """The same for a query over organisations."""
-    found = rules.current()
-    return Exists(
-        RuleAcceptance.objects.filter(organisation=OuterRef("pk"), version=found.version, digest=found.digest)
-    )
 
 
 @dataclass(frozen=True)
