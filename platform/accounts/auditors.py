@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Manager, Model
 
 from accounts import events
+from accounts.auditor_refusals import AuditorRefused, Reason
 from accounts.models import AuditOrganisation, AuditorTerm, Membership, Organisation, User
 from audit import log
 from audit.canonical import timestamp
@@ -20,22 +21,18 @@ from config import clock
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-class NotIndependent(ValueError):
-    """The person or the organisation has a part in what would be audited; the text says which."""
-
-
 def mark_audit_organisation(organisation: Organisation, *, by: Actor) -> AuditOrganisation:
     """Let people of this organisation be auditors; doing it again changes nothing.
 
-    Raises NotIndependent for the operator, and for whoever has harnesses or submissions.
+    Raises AuditorRefused for the operator, and for whoever has harnesses or submissions.
     """
     if organisation.is_operator:
-        raise NotIndependent("the operator does not audit itself")
+        raise AuditorRefused(Reason.OPERATOR)
     with transaction.atomic():
         # Whoever registers a harness holds this row until it stands; whoever comes after finds the mark.
         Organisation.objects.select_for_update().get(pk=organisation.pk)
         if any(_things_of(organisation, name).exists() for name in ("harnesses", "submissions")):
-            raise NotIndependent("the organisation has harnesses or submissions that would be audited")
+            raise AuditorRefused(Reason.ENTRANT)
         found, made = AuditOrganisation.objects.get_or_create(
             organisation=organisation, defaults={"since": clock.now()}
         )
@@ -65,14 +62,14 @@ def appoint(
 
     `people` are the two administrators who stand behind it, where duties have begun.
 
-    Raises NotIndependent for staff and members of other organisations, ValueError for a term without length or an
-    empty scope.
+    Raises AuditorRefused for staff and members of other organisations, and for a term without length or an empty
+    scope.
     """
     _require_independent(person, organisation)
     if not _DIGEST.fullmatch(declaration):
-        raise ValueError("the declaration is named by its SHA-256, 64 hexadecimal digits")
+        raise AuditorRefused(Reason.DECLARATION)
     if not scope.strip() or ends_at <= begins_at:
-        raise ValueError("a term has a scope, and ends after it begins")
+        raise AuditorRefused(Reason.TERM)
     with transaction.atomic():
         term = AuditorTerm.objects.create(
             person=person,
@@ -98,18 +95,18 @@ def appoint(
 
 def _require_independent(person: User, organisation: AuditOrganisation) -> None:
     if part := _has_part(person, organisation):
-        raise NotIndependent(part)
+        raise AuditorRefused(part)
 
 
-def _has_part(person: User, organisation: AuditOrganisation) -> str:
-    """What the person has to do with what is audited; empty where nothing."""
+def _has_part(person: User, organisation: AuditOrganisation) -> Reason | None:
+    """What the person has to do with what is audited; None where nothing."""
     if person.is_staff or person.is_superuser:
-        return "staff of the operator do not audit it"
+        return Reason.STAFF
     if Membership.objects.filter(user=person).exclude(organisation_id=organisation.pk).exists():
-        return "the person is a member of another organisation"
+        return Reason.MEMBER
     if person.duties.filter(confirmed_at__isnull=False, ended_at=None, ends_at__gt=clock.now()).exists():
-        return "the person holds a duty of the staff"
-    return ""
+        return Reason.DUTY
+    return None
 
 
 def end_term(term: AuditorTerm, *, by: Actor) -> None:

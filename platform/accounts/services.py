@@ -28,6 +28,8 @@ from accounts.models import (
 )
 from accounts.notices.kinds import Kind
 from accounts.notices.services import EVERYBODY, notify_organisation
+from accounts.registration.refusals import Reason as RegistrationReason
+from accounts.registration.refusals import RegistrationRefused
 from accounts.security import sessions
 from accounts.tokens.services import TOKEN_LIFETIME, issue_token, revoke_all_of, revoke_token
 from audit import log
@@ -194,10 +196,6 @@ def add_member(organisation: Organisation, user: User, role: str, *, by: Actor) 
     return membership
 
 
-class AuditsOthers(ValueError):
-    """An organisation that audits submits nothing itself."""
-
-
 def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
     """Verify without a registration: the way to set up a machine of one's own, by command.
 
@@ -212,14 +210,14 @@ def verify_organisation(organisation: Organisation, *, by: Actor) -> None:
 def set_verified(organisation: Organisation, *, registration: str | None, by: Actor) -> None:
     """Who this is, is confirmed, for as long as a verification holds; only then can it submit.
 
-    Raises AuditsOthers for an audit organisation, DutyRefused for who belongs to it or to one linked with it.
+    Raises RegistrationRefused for an audit organisation, DutyRefused for who belongs to it or to one linked with it.
     """
     with transaction.atomic():
         locked = Organisation.objects.select_for_update().get(pk=organisation.pk)
         if Membership.objects.filter(user=by.account, organisation__lineage=locked.lineage_id).exists():
             raise DutyRefused(Reason.OWN_CASE)
         if AuditOrganisation.objects.filter(organisation=locked).exists():
-            raise AuditsOthers(str(locked.id))
+            raise RegistrationRefused(RegistrationReason.AUDITS)
         now = clock.now()
         locked.state = Organisation.State.VERIFIED
         locked.verified_at, locked.verified_until = now, now + settings.VERIFICATION_HOLDS

@@ -66,10 +66,10 @@ class Entry:
 
 def _entries() -> dict[Code, Entry]:
     from submissions.problems import (
+        accounts,
         credentials,
         intake,
         lifecycle,
-        members,
         publishing,
         quota,
         requests,
@@ -78,7 +78,7 @@ def _entries() -> dict[Code, Entry]:
     )
 
     rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
-    rows += [*lifecycle.ROWS, *webhooks.ROWS, *members.ROWS]
+    rows += [*lifecycle.ROWS, *webhooks.ROWS, *accounts.ROWS]
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

@@ -161,13 +161,6 @@ ENDS: list[Row] = [
         _RETURNED,
     ),
     _says(
-        Code.VOIDED_BY_STAFF,
-        Fault.PLATFORM,
-        _("Voided by staff"),
-        _("Staff voided this submission because of a fault of the platform."),
-        _RETURNED,
-    ),
-    _says(
         Code.REFUND_BY_STAFF,
         Fault.PLATFORM,
         _("Returned by staff"),

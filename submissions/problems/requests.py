@@ -14,6 +14,14 @@ _AGAIN = _("Send the request again later; with the same Idempotency-Key nothing 
 
 ROWS: list[Row] = [
     (
+        Code.BAD_REQUEST,
+        400,
+        Fault.REQUEST,
+        _("Bad request"),
+        _("The request cannot be read."),
+        _("Go back and try again, with the form as the page gave it."),
+    ),
+    (
         Code.MALFORMED_JSON,
         400,
         Fault.REQUEST,

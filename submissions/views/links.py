@@ -17,6 +17,7 @@ from accounts.duties.refusals import DutyRefused
 from accounts.linking import queries as linking
 from accounts.linking import services
 from accounts.linking.models import LinkCase
+from accounts.linking.refusals import LinkRefused
 from accounts.services import actor_for
 from accounts.views import signed_in
 from submissions.delivery import delivers, hand_out
@@ -87,10 +88,8 @@ def act(request: HttpRequest, which: UUID, act: str) -> HttpResponse:
             services.send_back(found, by=by)
         else:
             raise Http404
-    except DutyRefused as refused:
+    except (DutyRefused, LinkRefused) as refused:
         messages.error(request, str(refused))
-    except services.CaseClosed:
-        messages.error(request, _("Somebody else has proposed or decided meanwhile. Look again."))
     else:
         messages.success(request, _("It is on record."))
     return redirect("console:link", which)

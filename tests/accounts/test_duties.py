@@ -10,6 +10,7 @@ import pytest
 
 from accounts import auditors
 from accounts import services as accounts
+from accounts.auditor_refusals import AuditorRefused
 from accounts.duties import policies, queries, services
 from accounts.duties.refusals import DutyRefused, Reason
 from accounts.duties.table import Decision, Duty
@@ -197,7 +198,7 @@ def test_auditors_hold_no_duty_and_holders_audit_nothing() -> None:
     holder.is_staff = False
     saved(holder)
     organisation = auditors.mark_audit_organisation(world.vendor(verified=False).organisation, by=world.BY)
-    with pytest.raises(auditors.NotIndependent, match="duty"):
+    with pytest.raises(AuditorRefused, match="auditor_holds_duty"):
         auditors.appoint(
             holder,
             organisation,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accounts.duties import policies, services
 from accounts.duties.models import DutyAssignment
 from accounts.duties.policies import Span
-from accounts.duties.refusals import SENTENCES, DutyRefused, Reason
+from accounts.duties.refusals import WORDS, DutyRefused, Reason
 from accounts.duties.smallest import satisfies, smallest_staff
 from accounts.duties.table import (
     ASSIGNED,
@@ -36,7 +36,7 @@ DAY = timedelta(days=1)
 def test_everything_is_described_and_every_refusal_has_its_sentence() -> None:
     assert set(DUTIES) == set(Duty)
     assert set(DECISIONS) == set(Decision)
-    assert set(SENTENCES) == set(Reason)
+    assert set(WORDS) == set(Reason)
     assert all(len(both) == 2 and str(why) for both, why in CONFLICTS.items())
 
 

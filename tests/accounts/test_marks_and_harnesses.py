@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from accounts.auditors import NotIndependent, mark_audit_organisation
+from accounts.auditor_refusals import AuditorRefused
+from accounts.auditors import mark_audit_organisation
 from accounts.models import AuditOrganisation
 from submissions.models import Harness
 from submissions.problems import Refused
@@ -45,7 +46,7 @@ def _both(gate: threading.Barrier, *works: Callable[[], Any]) -> None:
         try:
             gate.wait()
             work()
-        except (NotIndependent, Refused):
+        except (AuditorRefused, Refused):
             pass
         except BaseException as error:
             faults.append(error)

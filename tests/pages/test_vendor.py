@@ -276,7 +276,7 @@ def test_posts_need_the_sites_own_form(vendor: world.Vendor, complete: Submissio
 @pytest.mark.parametrize("state", ["voided", "rejected", "cancelled", "held", "paused"])
 def test_every_other_state_has_a_page(vendor: world.Vendor, version: object, state: str) -> None:
     paths = {
-        "voided": (*site.TO_RUNNING, ("voided", Code.VOIDED_BY_STAFF)),
+        "voided": (*site.TO_RUNNING, ("voided", Code.DEADLINE_CHOICE)),
         "rejected": (site.TO_RUNNING[0], ("rejected", Code.PACKAGE_NOT_GZIP)),
         "cancelled": (("cancelled", Code.CANCELLED_BY_VENDOR),),
         "held": (*site.TO_COMPLETE[:-1], ("held", Code.HELD_FOR_REVIEW)),

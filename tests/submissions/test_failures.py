@@ -168,9 +168,9 @@ def test_no_end_without_a_code(state: str, vendor: Vendor, task_set: TaskSetVers
     with pytest.raises(IntegrityError, match="halted_submission_says_why"), recorded(found):
         rows.update(state=state, reason_code="", ended_at=clock.now())
     with recorded(found):
-        rows.update(state=state, reason_code=Code.VOIDED_BY_STAFF, ended_at=clock.now())
+        rows.update(state=state, reason_code=Code.DEADLINE_CHOICE, ended_at=clock.now())
 
 
 def test_every_end_but_a_complete_one_has_a_class() -> None:
-    without = {state for state in ENDS if failure_class(state, Code.VOIDED_BY_STAFF) is None}
+    without = {state for state in ENDS if failure_class(state, Code.DEADLINE_CHOICE) is None}
     assert without == {"complete"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any
 
 from django.db import IntegrityError
 from django.utils.translation import gettext_lazy as _
+
+from accounts.refusals import AccountsRefused, Words
 
 
 class Reason(StrEnum):
@@ -39,77 +40,130 @@ class Reason(StrEnum):
     TERM_IS_OVER = "room_term_is_over"
 
 
-SENTENCES: Mapping[Reason, Any] = {
-    Reason.NOT_BEGUN: _(
-        "No duty was given yet. Name the first two administrators on the host: manage.py duties ceremony."
+WORDS: Mapping[Reason, Words] = {
+    Reason.NOT_BEGUN: Words(
+        _("No duties yet"),
+        _("No duty was given yet."),
+        _("Name the first two administrators on the host: manage.py duties ceremony."),
     ),
-    Reason.BEGUN: _(
-        "The first two administrators were named already; that is done once. They give all other duties."
+    Reason.BEGUN: Words(
+        _("Duties have begun"),
+        _("The first two administrators were named already; that is done once."),
+        _("They give all other duties; ask them."),
     ),
-    Reason.NOT_A_PERSON: _("Only a person who has signed in does this."),
-    Reason.NOT_STAFF: _("Only active members of the staff hold this duty. Ask for the staff right first."),
-    Reason.NOT_ADMINISTRATOR: _("Only who holds the duty of an administrator does this. Ask one of them."),
-    Reason.BY_TERM: _(
-        "Auditors are appointed for a term, by manage.py auditor_appoint, and hold no other duty."
+    Reason.NOT_A_PERSON: Words(
+        _("For people only"),
+        _("Only a person who has signed in does this."),
+        _("Sign in and do it on the page."),
     ),
-    Reason.ONE_PERSON: _(
-        "Two different people are behind each duty and each decision. Ask somebody else who may take part."
+    Reason.NOT_STAFF: Words(
+        _("For the staff only"),
+        _("Only active members of the staff hold this duty."),
+        _("Ask for the staff right first."),
     ),
-    Reason.OWN: _("Nobody confirms or reviews a duty of their own. Ask another administrator."),
-    Reason.DATES: _("A duty ends after it begins, and not in the past. Give another date."),
-    Reason.TOO_LONG: _(
-        "A duty lasts at most 366 days. Give an earlier end, and propose it again when it is over."
+    Reason.NOT_ADMINISTRATOR: Words(
+        _("For administrators only"),
+        _("Only who holds the duty of an administrator does this."),
+        _("Ask one of them."),
     ),
-    Reason.NO_REASON: _("Say why, in a few words."),
-    Reason.CONFLICT: _(
-        "This person holds a duty in that time that excludes this one. End the other first, or choose "
-        "another person."
+    Reason.BY_TERM: Words(
+        _("Auditors have terms"),
+        _("Auditors are appointed for a term, and hold no other duty."),
+        _("Appoint them on the host: manage.py auditor_appoint."),
     ),
-    Reason.HELD: _(
-        "This person holds that duty in that time already. Let the new one begin when the other ends."
+    Reason.ONE_PERSON: Words(
+        _("Two people are needed"),
+        _("Two different people are behind each duty and each decision."),
+        _("Ask somebody else who may take part."),
     ),
-    Reason.MEMBER: _(
-        "This person is a member of an organisation that can submit, and this duty sees what such "
-        "members must not see. Choose another person."
+    Reason.OWN: Words(
+        _("A duty of your own"),
+        _("Nobody confirms or reviews a duty of their own."),
+        _("Ask another administrator."),
     ),
-    Reason.HOLDER: _(
-        "This person holds a duty that sees what members of an organisation that can submit must not "
-        "see. They can join once it is over."
+    Reason.DATES: Words(
+        _("Dates of a duty"),
+        _("A duty ends after it begins, and not in the past."),
+        _("Give another date."),
     ),
-    Reason.IS_CONFIRMED: _("It is confirmed already."),
-    Reason.NOT_CONFIRMED: _("It is not confirmed yet; only what somebody holds is reviewed."),
-    Reason.IS_OVER: _("It is over, and stays so. Propose a new one."),
-    Reason.FEW_ADMINISTRATORS: _(
-        "Fewer than two other administrators would be left, and two are needed to give any duty. "
-        "Confirm another one first."
+    Reason.TOO_LONG: Words(
+        _("A duty too long"),
+        _("A duty lasts at most 366 days."),
+        _("Give an earlier end, and propose it again when it is over."),
     ),
-    Reason.NOT_ENTITLED: _(
-        "The duties of these two people do not entitle them to this decision; manage.py duties check "
-        "says whose do."
+    Reason.NO_REASON: Words(
+        _("A reason is missing"),
+        _("What is decided here has a reason on record."),
+        _("Say why, in a few words."),
     ),
-    Reason.OWN_CASE: _(
-        "Nobody decides about an organisation that they belong to. Leave it to somebody else."
+    Reason.CONFLICT: Words(
+        _("Duties exclude each other"),
+        _("This person holds a duty in that time that excludes this one."),
+        _("End the other first, or choose another person."),
     ),
-    Reason.ROOM_HOURS: _("An audit room is open for 1 to 168 hours. Give another number."),
-    Reason.TERM_IS_OVER: _(
-        "The auditor's term does not run at this moment. Propose the room for a term that does."
+    Reason.HELD: Words(
+        _("A duty held already"),
+        _("This person holds that duty in that time already."),
+        _("Let the new one begin when the other ends."),
+    ),
+    Reason.MEMBER: Words(
+        _("A member of a vendor"),
+        _(
+            "This person is a member of an organisation that can submit, and this duty sees what such "
+            "members must not see."
+        ),
+        _("Choose another person."),
+    ),
+    Reason.HOLDER: Words(
+        _("A duty excludes membership"),
+        _("This person holds a duty that sees what members of an organisation that can submit must not see."),
+        _("They can join once it is over."),
+    ),
+    Reason.IS_CONFIRMED: Words(
+        _("Confirmed already"),
+        _("It is confirmed already."),
+        _("Nothing is left to do; look at the page again."),
+    ),
+    Reason.NOT_CONFIRMED: Words(
+        _("Not confirmed yet"),
+        _("It is not confirmed yet; only what somebody holds is reviewed."),
+        _("Confirm it first."),
+    ),
+    Reason.IS_OVER: Words(
+        _("Over"),
+        _("It is over, and stays so."),
+        _("Propose a new one."),
+    ),
+    Reason.FEW_ADMINISTRATORS: Words(
+        _("Too few administrators"),
+        _("Fewer than two other administrators would be left, and two are needed to give any duty."),
+        _("Confirm another one first."),
+    ),
+    Reason.NOT_ENTITLED: Words(
+        _("Not entitled to decide"),
+        _("The duties of these two people do not entitle them to this decision."),
+        _("Ask who may: manage.py duties check prints them."),
+    ),
+    Reason.OWN_CASE: Words(
+        _("A case of your own"),
+        _("Nobody decides about an organisation that they belong to."),
+        _("Leave it to somebody else."),
+    ),
+    Reason.ROOM_HOURS: Words(
+        _("Hours of an audit room"),
+        _("An audit room is open for 1 to 168 hours."),
+        _("Give another number."),
+    ),
+    Reason.TERM_IS_OVER: Words(
+        _("No term at this moment"),
+        _("The auditor's term does not run at this moment."),
+        _("Propose the room for a term that does."),
     ),
 }
 
 
-class DutyRefused(ValueError):
-    """It is not done; `reason` is the code, `sentence` says what to do."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.value)
-        self.reason = reason
-
-    @property
-    def sentence(self) -> str:
-        return str(SENTENCES[self.reason])
-
-    def __str__(self) -> str:
-        return f"{self.sentence} [{self.reason.value}]"
+class DutyRefused(AccountsRefused[Reason]):
+    words = WORDS
 
 
 #: Names of constraints that say the same as a code under another name.

@@ -1,6 +1,6 @@
 """Cases of linked accounts: opened by signals, decided by two people; confirming joins the two allowances.
 
-One transaction each, with its audit events. Raises DutyRefused for what is not allowed, CaseClosed for what is over.
+One transaction each, with its audit events. Raises DutyRefused for what is not allowed, LinkRefused for what is over.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from accounts.duties.refusals import DutyRefused, Reason, refusing
 from accounts.duties.table import Decision
 from accounts.linking import events, queries
 from accounts.linking.models import LinkCase, NetworkMark
+from accounts.linking.refusals import LinkRefused
+from accounts.linking.refusals import Reason as Moved
 from accounts.models import Organisation, User
 from accounts.registration.marks import network_mark
 from accounts.registration.policies import may_propose
@@ -31,10 +33,6 @@ KEPT = timedelta(days=90)
 """How long marks of networks are kept and compared."""
 Signal = tuple[str, str]
 """Kind and mark."""
-
-
-class CaseClosed(ValueError):
-    """Somebody else has proposed or decided meanwhile."""
 
 
 def note_network(organisation: Organisation, address: str) -> None:
@@ -180,7 +178,7 @@ def _join(case: LinkCase, by: Actor) -> None:
 def _locked(case: LinkCase, state: str) -> LinkCase:
     row = LinkCase.objects.select_for_update(no_key=True).get(pk=case.pk)
     if row.state != state:
-        raise CaseClosed(row.state)
+        raise LinkRefused(Moved.MOVED)
     return row
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+
+from accounts.refusals import AccountsRefused, Words
 
 
 class Reason(StrEnum):
@@ -18,18 +18,6 @@ class Reason(StrEnum):
     OVER = "invitation_over"
     OTHER_ADDRESS = "invitation_other_address"
     DUTIES = "invitation_excluded"
-
-
-@dataclass(frozen=True)
-class Words:
-    """What is said: what it is, why, and what to do. The problem catalogue has the same."""
-
-    title: Promise
-    sentence: Promise
-    remedy: Promise
-
-    def __str__(self) -> str:
-        return f"{self.sentence} {self.remedy}"
 
 
 WORDS: Mapping[Reason, Words] = {
@@ -71,16 +59,5 @@ WORDS: Mapping[Reason, Words] = {
 }
 
 
-class MemberRefused(ValueError):
-    """It is not done; `reason` is the code, `sentence` says what to do."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.value)
-        self.reason = reason
-
-    @property
-    def sentence(self) -> str:
-        return str(WORDS[self.reason])
-
-    def __str__(self) -> str:
-        return f"{self.sentence} [{self.reason.value}]"
+class MemberRefused(AccountsRefused[Reason]):
+    words = WORDS

@@ -14,6 +14,8 @@ from accounts.duties.refusals import DutyRefused, Reason
 from accounts.duties.table import Decision, Duty
 from accounts.models import Organisation, User
 from accounts.publishing import events, keys
+from accounts.publishing.issuer_refusals import IssuerRefused
+from accounts.publishing.issuer_refusals import Reason as Why
 from accounts.publishing.models import REVIEWED_FOR, Dialect, ReviewedIssuer
 from audit import log
 from audit.canonical import timestamp
@@ -23,20 +25,16 @@ from config import clock
 from config.settings.oidc import is_issuer
 
 
-class IssuerRefused(ValueError):
-    """Says what is wrong, for the one who types the command."""
-
-
 def propose(
     organisation: Organisation, *, address: str, dialect: str, jwks: bytes, reason: str, by: Actor
 ) -> ReviewedIssuer:
     """Raises IssuerRefused, and DutyRefused where `by` is no administrator."""
     if dialect not in Dialect.values or not is_issuer(address) or not address.startswith("https://"):
-        raise IssuerRefused(f"{address!r} is no https address of an issuer, or {dialect!r} no form of claims")
+        raise IssuerRefused(Why.ADDRESS)
     if address in settings.OIDC_ISSUERS:
-        raise IssuerRefused(f"{address} is believed already, with the keys that it publishes")
+        raise IssuerRefused(Why.PUBLISHED)
     if not reason.strip():
-        raise IssuerRefused("a reason is due")
+        raise DutyRefused(Reason.NO_REASON)
     _require_administrator(by)
     with transaction.atomic():
         row = ReviewedIssuer.objects.create(
@@ -65,11 +63,11 @@ def propose(
 def approve(issuer: ReviewedIssuer, *, days: int, by: Actor) -> ReviewedIssuer:
     """Believe its keys for so many days, at most 90. Raises IssuerRefused, DutyRefused."""
     if not 0 < days <= REVIEWED_FOR.days:
-        raise IssuerRefused(f"an issuer is believed for 1 to {REVIEWED_FOR.days} days")
+        raise IssuerRefused(Why.DAYS)
     with transaction.atomic():
         row = ReviewedIssuer.objects.select_for_update().get(pk=issuer.pk)
         if row.approved_at is not None or row.ended_at is not None:
-            raise IssuerRefused("it was approved or ended before; propose it anew")
+            raise IssuerRefused(Why.OVER)
         require(
             Decision.ISSUER,
             proposed=row.proposed_by.actor("command"),
@@ -93,7 +91,7 @@ def end(issuer: ReviewedIssuer, *, by: Actor) -> ReviewedIssuer:
     with transaction.atomic():
         row = ReviewedIssuer.objects.select_for_update().get(pk=issuer.pk)
         if row.ended_at is not None:
-            raise IssuerRefused("it was ended before")
+            raise IssuerRefused(Why.OVER)
         _end(row, by)
     return row
 
@@ -105,7 +103,7 @@ def _end_earlier(row: ReviewedIssuer, by: Actor) -> None:
     )
     for old in earlier:
         if old.organisation_id != row.organisation_id and old.ends_at and old.ends_at > clock.now():
-            raise IssuerRefused("another organisation's issuer has this address")
+            raise IssuerRefused(Why.TAKEN)
         _end(old, by)
 
 
@@ -119,7 +117,7 @@ def _public(jwks: bytes) -> dict[str, object]:
     try:
         found = keys.usable(json.loads(jwks))
     except (ValueError, RecursionError) as error:
-        raise IssuerRefused(f"the file is no usable JWK set: {error}") from error
+        raise IssuerRefused(Why.KEYS) from error
     return {"keys": list(found.values())}
 
 

@@ -8,16 +8,13 @@ from django.db.models import Manager, Model
 from accounts import events
 from accounts.models import Membership, User
 from accounts.security.models import ErasureRequest
+from accounts.security.refusals import ErasureRefused, Reason
 from audit import log
 from audit.events import Actor
 from config import clock
 
 ENDED = ("complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided")
 """States in which a submission needs nobody any more. They live above accounts; a test compares."""
-
-
-class StillNeeded(ValueError):
-    """The person is the only owner of an organisation with submissions under way."""
 
 
 def request_of(user: User) -> ErasureRequest | None:
@@ -36,11 +33,11 @@ def is_needed(user: User) -> bool:
 
 
 def ask(user: User, *, by: Actor) -> None:
-    """Doing it again changes nothing. Raises StillNeeded."""
+    """Doing it again changes nothing. Raises ErasureRefused."""
     with transaction.atomic():
         User.objects.select_for_update().get(pk=user.pk)
         if is_needed(user):
-            raise StillNeeded
+            raise ErasureRefused(Reason.SOLE_OWNER)
         _, made = ErasureRequest.objects.get_or_create(user=user, defaults={"asked_at": clock.now()})
         if made:
             log.append(events.ErasureAsked(subject=user.pseudonym), by=by)

@@ -22,6 +22,7 @@ from qrcode.main import QRCode
 from accounts.access import AFTER_ENROLMENT, fresh_page, person_page
 from accounts.security import erasure, sessions
 from accounts.security.models import SignIn
+from accounts.security.refusals import ErasureRefused, Reason
 from accounts.services import actor_for
 from accounts.views import signed_in
 
@@ -106,7 +107,8 @@ def erase(request: HttpRequest) -> HttpResponse:
     """Ask to be erased, after a page that says what follows; or take it back."""
     person = signed_in(request)
     asked = erasure.request_of(person)
-    context = {"asked": asked, "needed": erasure.is_needed(person)}
+    refusal = str(ErasureRefused(Reason.SOLE_OWNER)) if erasure.is_needed(person) else ""
+    context = {"asked": asked, "refusal": refusal}
     if request.method != "POST":
         return render(request, "accounts/erase.html", context)
     by = actor_for(person, channel="web")
@@ -116,6 +118,6 @@ def erase(request: HttpRequest) -> HttpResponse:
         return redirect("accounts:erase")
     try:
         erasure.ask(person, by=by)
-    except erasure.StillNeeded:
-        return render(request, "accounts/erase.html", {**context, "needed": True}, status=409)
+    except ErasureRefused as refused:
+        return render(request, "accounts/erase.html", {**context, "refusal": str(refused)}, status=409)
     return redirect("accounts:erase")

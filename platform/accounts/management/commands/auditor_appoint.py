@@ -57,7 +57,7 @@ class Command(BaseCommand):
                 by=BY,
                 people=people,
             )
-        except ValueError as error:  # DutyRefused is one
+        except ValueError as error:  # refusals are
             raise CommandError(str(error)) from error
         self.stdout.write(f"{person.pseudonym} is an auditor until {term.ends_at:%Y-%m-%d %H:%M} UTC")
 

@@ -12,8 +12,8 @@ from django.db.models import Q
 from accounts.duties.refusals import DutyRefused
 from accounts.models import Organisation, User
 from accounts.publishing import reviewing
+from accounts.publishing.issuer_refusals import IssuerRefused
 from accounts.publishing.models import Dialect, ReviewedIssuer
-from accounts.publishing.reviewing import IssuerRefused
 from audit.events import Actor
 from config import clock
 
