@@ -25,7 +25,9 @@ def meanings() -> dict[Exit, str]:
         Exit.COMPLETE: say("done; with `--wait`, `wait` and `result`: the result is complete"),
         Exit.USAGE: say("wrong options, files or settings, or a request that the site cannot carry out"),
         Exit.REFUSED: say("refused by a rule: credential, quota, standing, or the submission was cancelled"),
-        Exit.HARNESS: say("the package or the harness failed: check, intake, preflight, canary"),
+        Exit.HARNESS: say(
+            "the package, the harness or its model upstream failed: check, intake, preflight, canary, test call"
+        ),
         Exit.PLATFORM: say("the platform failed or cannot be reached; you lose nothing"),
         Exit.RUNNING: say("still running when the time was up; ask again later"),
         Exit.HELD: say("held for review, or waits for your choice; the page says until when"),
@@ -49,6 +51,12 @@ def of_submission(state: str, fault: str = "") -> Exit:
     if state in ("cancelled", "voided"):
         return {"platform": Exit.PLATFORM, "harness": Exit.HARNESS}.get(fault, Exit.REFUSED)
     return Exit.RUNNING
+
+
+def of_trial(outcome: str | None) -> Exit:
+    """What the outcome of an upstream's test call says; None where there is none yet."""
+    plain = {None: Exit.RUNNING, "ok": Exit.COMPLETE, "not_tried": Exit.PLATFORM}
+    return plain.get(outcome, Exit.HARNESS)
 
 
 def of_problem(status: int, code: str) -> Exit:

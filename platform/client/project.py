@@ -14,7 +14,7 @@ from client.words import say
 
 FILE = "lgbench.toml"
 STATE = ".lgbench"
-KEYS = ("site", "harness", "card", "title", "relation", "task_set", "publication_consent")
+KEYS = ("site", "harness", "harness_id", "card", "title", "relation", "task_set", "publication_consent")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Project:
     root: Path
     site: str = ""
     harness: str = "harness"
+    harness_id: str = ""
     card: str = "card.json"
     title: str = ""
     relation: str = "owner"

@@ -68,12 +68,22 @@ def trusting(identity: Identity, issuer: Issuer, harness: str) -> list[TrustedPu
     if not rows:
         raise no_publisher(identity)
     names = harness_names(rows)
-    # Ids are public, and a harness may bear another's id as its name: where one has the id, no name counts.
-    by_id = [row for row in rows if str(row.harness_id) == harness]
-    kept = by_id or [row for row in rows if harness in ("", names[row.harness_id])]
+    if _is_id(
+        harness
+    ):  # ids are public, and a harness may bear another's id as its name: then no name counts
+        kept = [row for row in rows if str(row.harness_id) == harness.lower()]
+    else:
+        kept = [row for row in rows if harness in ("", names[row.harness_id])]
     if not kept:
         raise refused(Cause.NO_PUBLISHER, field="harness", received=harness)
     return kept
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text.lower()
+    except ValueError:
+        return False
 
 
 def checked(identity: Identity, rows: Sequence[TrustedPublisher]) -> Checked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -34,12 +35,16 @@ def init(
     chosen = name or re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     written = kit.write(folder, name=chosen, site=session.address or DEFAULT_SITE)
     lines = [str(path) for path in written]
-    lines.append(
-        say("Harness {name} is ready. Next: `lgbench check`, then `lgbench submit --wait`.").format(
-            name=chosen
-        )
+    following = (
+        "lgbench check"
+        if folder.resolve() == Path.cwd()
+        else f"cd {shlex.quote(str(folder))} && lgbench check"
     )
-    session.output.result({"name": chosen, "written": [str(path) for path in written]}, lines)
+    lines.append(say("Harness {name} is ready.").format(name=chosen))
+    lines.append(say("Next: {hint}").format(hint=following))
+    session.output.result(
+        {"name": chosen, "next": following, "written": [str(path) for path in written]}, lines
+    )
 
 
 def check(
@@ -68,7 +73,11 @@ def tell(output: Output, checked: Checked, site: str) -> None:
     }
     lines = [line for found in checked.findings for line in finding_lines(found, site)]
     if checked.findings:
-        lines.append(say("{count} findings; nothing was sent.").format(count=len(checked.findings)))
+        count = len(checked.findings)
+        words = (
+            say("1 finding; nothing was sent.") if count == 1 else say("{count} findings; nothing was sent.")
+        )
+        lines.append(words.format(count=count))
     else:
         lines.append(
             say("OK: {entries} entries, {size} bytes packed, sha256 {digest}").format(

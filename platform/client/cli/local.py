@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from client.check import check_project
+from client.check import check_bundle, check_project
 from client.cli.check import tell
 from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption
 from client.cli.session import open_session
@@ -20,6 +20,10 @@ CRASHED_PERCENT = 20
 
 def run_local(
     *,
+    package: Annotated[
+        Path | None,
+        typer.Argument(help=say("A packed bundle (.tar.gz); else the harness folder."), dir_okay=False),
+    ] = None,
     tasks: Annotated[Path, typer.Option("--tasks", help=say("Folder of a task set, with its taskset.toml."))],
     only: Annotated[str, typer.Option("--only", help=say("The id of one task."))] = "",
     limit: Annotated[int, typer.Option("--limit", min=0, help=say("How many tasks at most; 0 is all."))] = 0,
@@ -33,7 +37,7 @@ def run_local(
     from client.local.episode import Ran, run_all, tasks_in, unpack_harness
 
     session = open_session(site, None, directory, as_json=as_json)
-    checked = check_project(session.project)
+    checked = check_bundle(package) if package else check_project(session.project)
     if checked.findings or checked.manifest is None:
         tell(session.output, checked, session.address)
         raise typer.Exit(int(Exit.HARNESS))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import httpx
 import typer
@@ -17,7 +19,7 @@ from client.cli.submit import RECEIPT, keep_receipt
 from client.exits import Exit
 from client.remote import waiting
 from client.remote.http import NETWORK, TIMEOUT, unreachable
-from client.remote.results import exit_of, parse_bar
+from client.remote.results import Verdict, exit_of, parse_bar
 from client.trouble import Trouble
 from client.words import say
 
@@ -62,19 +64,13 @@ def result(
     directory: FolderOption = None,
 ) -> None:
     session = open_session(site, token, directory, as_json=as_json)
-    bars = [parse_bar(text) for text in minimum or []]
-    identifier = session.submission(submission)
-    member = session.member(identifier)
-    found = member.get(f"submissions/{identifier}")
-    code = waiting.exit_of(found)
-    if found["state"] not in ("complete", "incomplete"):
-        session.output.result(found, show.submission(found, session.address))
-        raise typer.Exit(int(code))
-    body = member.get(f"submissions/{identifier}/result")
-    code, verdicts = exit_of(body, bars)
-    shown = {name: verdict.value for name, verdict in verdicts.items()}
-    session.output.result({**body, "bars": shown}, show.result(body, verdicts))
-    raise typer.Exit(int(code))
+    seen = _seen(session, submission, minimum)
+    if seen.result is None:
+        session.output.result(seen.submission, show.submission(seen.submission, session.address))
+    else:
+        bars = {name: verdict.value for name, verdict in seen.verdicts.items()}
+        session.output.result({**seen.result, "bars": bars}, show.result(seen.result, seen.verdicts))
+    raise typer.Exit(int(seen.code))
 
 
 def collect(
@@ -88,21 +84,36 @@ def collect(
     directory: FolderOption = None,
 ) -> None:
     session = open_session(site, token, directory, as_json=as_json)
+    seen = _seen(session, submission, minimum)
+    lines = show.submission(seen.submission, session.address)
+    if seen.result is not None:
+        lines += ["", *show.markdown(seen.result, seen.verdicts)]
+    _summarise(session, lines)
+    session.output.result({"submission": seen.submission, "result": seen.result}, lines)
+    raise typer.Exit(int(seen.code))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A submission, and its result with what it says about each bar where one is released."""
+
+    submission: dict[str, Any]
+    code: Exit
+    result: dict[str, Any] | None = None
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+
+def _seen(session: Session, submission: str | None, minimum: list[str] | None) -> _Seen:
+    """Look once. Raises Trouble."""
     bars = [parse_bar(text) for text in minimum or []]
     identifier = session.submission(submission)
     member = session.member(identifier)
     found = member.get(f"submissions/{identifier}")
-    code = waiting.exit_of(found)
-    lines = show.submission(found, session.address)
-    content = {"submission": found, "result": None}
-    if found["state"] in ("complete", "incomplete"):
-        body = member.get(f"submissions/{identifier}/result")
-        code, verdicts = exit_of(body, bars)
-        content["result"] = body
-        lines = [*lines, "", *show.markdown(body, verdicts)]
-    _summarise(session, lines)
-    session.output.result(content, lines)
-    raise typer.Exit(int(code))
+    if found["state"] not in ("complete", "incomplete"):
+        return _Seen(found, waiting.exit_of(found))
+    body = member.get(f"submissions/{identifier}/result")
+    code, verdicts = exit_of(body, bars)
+    return _Seen(found, code, body, verdicts)
 
 
 def _summarise(session: Session, lines: list[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import typer
 
-from client.cli import check, local, look, submit
+from client.cli import check, local, look, submit, upstream
 from client.cli.session import spoken
 from client.exits import Exit, meanings
 from client.trouble import Trouble
@@ -38,9 +38,19 @@ def application() -> typer.Typer:
     app.command("result", help=say("Show a released result, and compare it with a bar."))(look.result)
     app.command("collect", help=say("In CI: look once, and write the summary of the job."))(look.collect)
     app.command("quota", help=say("Show what is left, on every task set, and why."))(look.quota)
+    app.add_typer(_upstream(), name="upstream", help=say("List model upstreams, and try one."))
     app.command("verify", help=say("Verify a receipt offline against the log's key."))(look.verify)
     app.command("exit-codes", help=say("List the exit codes."))(exit_codes)
     return app
+
+
+def _upstream() -> typer.Typer:
+    group = typer.Typer(no_args_is_help=True)
+    group.command("list", help=say("List the organisation's model upstreams, and the platform's."))(
+        upstream.listed
+    )
+    group.command("test", help=say("Have one small call made, and show what came of it."))(upstream.try_out)
+    return group
 
 
 def exit_codes() -> None:

@@ -12,7 +12,7 @@ from client.cli.output import Output
 from client.exits import Exit
 from client.project import Project, load
 from client.remote.http import Site
-from client.remote.identity import Credentials, exchange, watch_token, within_ci
+from client.remote.identity import Credentials, exchange, require_harness, watch_token, within_ci
 from client.remote.submitting import NOTE
 from client.trouble import Trouble
 from client.words import say
@@ -47,7 +47,9 @@ class Session:
             return Site(address, self.token), Credentials(self.token)
         if not within_ci(self.environment):
             raise no_credential()
-        found = exchange(address, harness, self.environment)
+        known = self.project.harness_id
+        found = exchange(address, known or harness, self.environment)
+        require_harness(found, known)
         return Site(address, found.act), found
 
     def required_address(self) -> str:

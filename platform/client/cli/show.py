@@ -7,7 +7,7 @@ from typing import Any
 
 from client.remote.http import explained, reason_words
 from client.remote.results import Verdict, lines
-from client.words import say
+from client.words import accept_language, say
 
 
 def moving(found: dict[str, Any]) -> str:
@@ -28,6 +28,7 @@ def submission(found: dict[str, Any], site: str) -> list[str]:
     """State, progress, what is to be said about it, and what it costs."""
     shown = [
         say("Submission {id}").format(id=found["id"]),
+        say("  harness {id}").format(id=found["harness"]),
         say("  version {version} on task set {task_set}").format(
             **{k: found[k] for k in ("version", "task_set")}
         ),
@@ -145,6 +146,17 @@ def quota(body: dict[str, Any]) -> list[str]:
     return shown or [say("No task set is open.")]
 
 
+def counters() -> dict[str, str]:
+    """What the site's pages call each counter."""
+    return {
+        "line": say("On this harness, all versions"),
+        "lineage": say("In the organisation, with linked accounts"),
+        "account": say("By you"),
+        "in_flight": say("In flight on this harness"),
+        "preflight": say("Preflights of this harness in seven days"),
+    }
+
+
 def _limits(policy: dict[str, Any]) -> str:
     return ", ".join(f"{name} {policy[name]}" for name in ("line", "lineage", "account") if name in policy)
 
@@ -165,8 +177,41 @@ def _line(line: dict[str, Any]) -> list[str]:
     for counter in line["counters"]:
         shown.append(
             "    "
-            + say("{counter}: {used} of {limit} used, {refunded} returned").format(
-                **{k: counter[k] for k in ("counter", "used", "limit", "refunded")}
+            + say("{name} ({counter}): {used} of {limit} used, {refunded} returned").format(
+                name=counters().get(counter["counter"], counter["counter"]),
+                **{k: counter[k] for k in ("counter", "used", "limit", "refunded")},
             )
         )
     return shown
+
+
+def upstreams(body: dict[str, Any], site: str) -> list[str]:
+    """One line an upstream: what it calls, whether it has a credential, and how the last test call went."""
+    pages = f"{site}/{accept_language()}/v/upstreams"
+    shown = []
+    for row in body["upstreams"]:
+        credential = row["credential"]
+        words = say("credential …{hint}") if credential else say("no credential; set it at {link}")
+        link = f"{pages}/{row['id']}/"
+        shown.append(
+            f"{row['name']:<24} {row['state']:<8} {row['snapshot']} ({row['dialect']}), "
+            + words.format(hint=(credential or {}).get("hint", ""), link=link)
+        )
+        if row["trial"]:
+            shown.append("  " + trial(row))
+    for row in body["platform"]:
+        shown.append(
+            f"{row['name']:<24} " + say("of the platform") + f"  {row['snapshot']} ({row['dialect']})"
+        )
+    return shown or [say("No upstream yet; register one at {link}").format(link=f"{pages}/new/")]
+
+
+def trial(row: dict[str, Any]) -> str:
+    """The latest test call in a line."""
+    found = row["trial"]
+    if not found["outcome"]:
+        return say("{name}: the test call asked for at {time} is under way").format(
+            name=row["name"], time=found["asked_at"]
+        )
+    line = f"{row['name']}: {found['outcome']}: {found['words']}"
+    return line if found["milliseconds"] is None else f"{line} ({found['milliseconds']} ms)"

@@ -70,6 +70,9 @@ def submit(
         "receipt": receipt,
         "note": submission.get("note"),
     }
+    if not session.project.harness_id:
+        words = say('To name the harness by its id in CI, add to lgbench.toml: harness_id = "{id}"')
+        session.output.note(words.format(id=content["harness"]))
     session.output.result(content, show.admitted(content, session.address))
 
 

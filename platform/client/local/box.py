@@ -1,6 +1,6 @@
 """One start of a harness in bubblewrap on the host's own root: the paths and variables of an episode, no network.
 
-It is not the platform's sandbox: memory, process and disk limits of the contract are not enforced here.
+It is not the platform's sandbox: limits bound single processes (`prlimit`), and the disk as a whole is not limited.
 """
 
 from __future__ import annotations
@@ -20,6 +20,16 @@ from client.words import say
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 LINKS = ("bin", "sbin", "lib", "lib64")
+PRLIMIT = "/usr/bin/prlimit"
+LIMITS = {
+    "data": 1024
+    ** 3,  # bytes of writable memory; address space would stop runtimes that reserve much and use little
+    "nproc": 128,  # of the user, and without effect for root
+    "fsize": 128 * 1024**2,  # bytes of one file
+    "nofile": 1024,
+    "core": 0,
+}
+"""Those of the contract, by the names that `prlimit` gives them."""
 KEPT_BYTES = 1024 * 1024
 """How much of each output is kept, as the platform does."""
 
@@ -34,13 +44,13 @@ class Ended:
 
 
 def bubblewrap() -> str:
-    """Where bwrap is. Raises Trouble."""
+    """Where bwrap is. Raises Trouble, also where limits cannot be set."""
     found = shutil.which("bwrap")
-    if found is None:
+    if found is None or not Path(PRLIMIT).exists():
         raise Trouble(
             "no_sandbox",
-            say("bubblewrap is not installed, and nothing else is run without a sandbox."),
-            hint=say("On Debian and Ubuntu: apt-get install bubblewrap. It needs Linux."),
+            say("bubblewrap or prlimit is not installed, and nothing is run without a sandbox and limits."),
+            hint=say("On Debian and Ubuntu: apt-get install bubblewrap util-linux. It needs Linux."),
             exit=Exit.USAGE,
         )
     return found
@@ -59,7 +69,8 @@ def arguments(harness: Path, place: Path, variables: Mapping[str, str], command:
     found += ["--hostname", "sandbox", "--clearenv"]
     for name, value in variables.items():
         found += ["--setenv", name, value]
-    return [*found, "--chdir", "/workspace", "--", *command]
+    limited = [PRLIMIT, *(f"--{name}={value}" for name, value in LIMITS.items()), "--"]
+    return [*found, "--chdir", "/workspace", "--", *limited, *command]
 
 
 def run(command: Sequence[str], seconds: float, log: Path) -> Ended:

@@ -24,6 +24,7 @@ TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 SAFE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 BRIEF = frozenset({429, 500, 502, 503, 504})
 NETWORK = (httpx.TransportError, httpx.InvalidURL)
+PAGE = "100"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,19 @@ class Site:
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
         return self.call("GET", path, query=query).body
+
+    def pages(self, path: str, query: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """All rows of a list, page after page."""
+        name = path.rpartition("/")[2]
+        found: list[dict[str, Any]] = []
+        asked = {**(query or {}), "limit": PAGE}
+        while True:
+            body = self.get(path, asked)
+            found += body.get(name, [])
+            following = _cursor(body.get("next"))
+            if not following:
+                return found
+            asked["cursor"] = following
 
     def post(self, path: str, body: Any, *, key: str = "") -> dict[str, Any]:
         """A POST that may be repeated: it has a key, or repeating it changes nothing."""
@@ -140,6 +154,12 @@ class Site:
             link=link or explained(self.address, code if "code" in body else ""),
             facts={"problem": body} if body else {},
         )
+
+
+def _cursor(following: Any) -> str:
+    """The cursor in a list's `next`, which is a cursor or an address that holds one."""
+    text = str(following or "")
+    return text.rpartition("cursor=")[2].partition("&")[0]
 
 
 def explained(address: str, code: str) -> str:

@@ -31,6 +31,8 @@ class Credentials:
     act: str
     watch: str = ""
     watch_until: str = ""
+    harness: str = ""
+    """Id of the one harness that a CI job may act for."""
 
     def keep_watch(self, project: Project, site: str, submission_id: str) -> None:
         """For later commands, in a file for the owner's eyes only."""
@@ -56,7 +58,8 @@ def exchange(
     harness: str,
     environment: Mapping[str, str],
 ) -> Credentials:
-    """Act and watch credentials for one harness. An answer that was lost is asked for with a new identity."""
+    """Act and watch credentials for one harness, by its id or name. An answer that was lost is asked for with a new
+    identity. Raises Trouble."""
     site = Site(address)
     for attempt in range(MINTED):
         identity = _identity(address, environment)
@@ -71,9 +74,32 @@ def exchange(
     raise AssertionError("unreachable")
 
 
+def require_harness(credentials: Credentials, wanted: str) -> None:
+    """The site has to have understood the id as one. Raises Trouble."""
+    if wanted and credentials.harness != wanted.lower():
+        raise other_harness(wanted, credentials.harness)
+
+
+def other_harness(wanted: str, found: str) -> Trouble:
+    """`harness_id` of the settings and what there is do not go together."""
+    return Trouble(
+        "other_harness",
+        say("lgbench.toml names the harness {wanted}, but this would be {found}. Nothing was sent.").format(
+            wanted=wanted, found=found or "–"
+        ),
+        hint=say("Compare `harness_id` in lgbench.toml and `name` in harness.toml with the harness's page."),
+        exit=Exit.USAGE,
+    )
+
+
 def _credentials(body: Mapping[str, Any]) -> Credentials:
     act, watch = body["act"], body.get("watch") or {}
-    return Credentials(act["token"], str(watch.get("token") or ""), str(watch.get("expires_at") or ""))
+    return Credentials(
+        act["token"],
+        str(watch.get("token") or ""),
+        str(watch.get("expires_at") or ""),
+        str(act.get("harness") or ""),
+    )
 
 
 def _identity(address: str, environment: Mapping[str, str]) -> str:

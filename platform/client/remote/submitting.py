@@ -11,6 +11,7 @@ from client.check.package import Checked
 from client.exits import Exit
 from client.project import Project
 from client.remote.http import Answer, Site, explained, reason_words
+from client.remote.identity import other_harness
 from client.remote.uploads import OPEN, STORED, Uploader
 from client.trouble import Trouble
 from client.words import say
@@ -20,7 +21,6 @@ from submissions.intake import Manifest
 FAILED = frozenset({"rejected", "preflight_failed", "cancelled", "voided"})
 """Ends after which the same bytes are a new submission."""
 DECLARED_AGAIN = 50
-PAGE = "100"
 NOTE = "submission.json"
 
 
@@ -130,21 +130,13 @@ class Submitter:
         )
 
     def harness(self) -> dict[str, Any] | None:
-        """The registered harness of the manifest's name."""
-        return next((row for row in self._pages("harnesses") if row["name"] == self.manifest.name), None)
-
-    def _pages(self, path: str, filters: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-        """All rows of a list, page after page."""
-        name = path.rpartition("/")[2]
-        found: list[dict[str, Any]] = []
-        query = {**(filters or {}), "limit": PAGE}
-        while True:
-            body = self.site.get(path, query)
-            found += body.get(name, [])
-            following = _cursor(body.get("next"))
-            if not following:
-                return found
-            query["cursor"] = following
+        """The registered harness: of the manifest's name, and of the id that the settings name. Raises Trouble."""
+        named = self.manifest.name
+        found = next((row for row in self.site.pages("harnesses") if row["name"] == named), None)
+        wanted = self.project.harness_id
+        if wanted and (found is None or found["id"] != wanted.lower()):
+            raise other_harness(wanted, f"{found['id'] if found else '–'} ({named})")
+        return found
 
     def _register(self) -> dict[str, Any]:
         body = {
@@ -164,7 +156,7 @@ class Submitter:
             return found
 
     def _version(self, harness_id: str) -> dict[str, Any] | None:
-        rows = self._pages(f"harnesses/{harness_id}/versions")
+        rows = self.site.pages(f"harnesses/{harness_id}/versions")
         return next((row for row in rows if row["version"] == self.manifest.version), None)
 
     def _add_version(self, harness_id: str) -> dict[str, Any]:
@@ -193,7 +185,7 @@ class Submitter:
 
     def _earlier(self, harness_id: str, version_id: str, task_set: str) -> list[dict[str, Any]]:
         """Submissions of the same version, bytes and task set, newest first."""
-        rows = self._pages("submissions", {"harness": harness_id})
+        rows = self.site.pages("submissions", {"harness": harness_id})
         same = [row for row in rows if row["harness_version"] == version_id and row["task_set"] == task_set]
         details = [self.site.get(f"submissions/{row['id']}") for row in same]
         return [row for row in details if row["package_digest"] == self.checked.bundle.digest]
@@ -263,9 +255,3 @@ def quota_refuses(site: Site, quota: dict[str, Any], task_set: str) -> Trouble:
 
 def _digest(*words: str) -> str:
     return "lgbench-" + hashlib.sha256("\n".join(words).encode()).hexdigest()
-
-
-def _cursor(following: Any) -> str:
-    """The cursor in a list's `next`, which is a cursor or an address that holds one."""
-    text = str(following or "")
-    return text.rpartition("cursor=")[2].partition("&")[0]

@@ -1,4 +1,4 @@
-"""Looking after a submission until it has ended or time is up."""
+"""Looking after something until it has ended or time is up."""
 
 from __future__ import annotations
 
@@ -20,19 +20,33 @@ def follow(
     *,
     timeout: float | None,
     report: Callable[[dict[str, Any]], object],
-    passed: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
-    """Poll, ever more slowly, until nothing moves by itself any more or `timeout` seconds are over."""
-    begun, pause = passed(), FIRST_PAUSE
-    while True:
+    """Poll a submission until nothing of it moves by itself any more or `timeout` seconds are over."""
+
+    def look() -> dict[str, Any]:
         found = site.get(f"submissions/{submission_id}")
         report(found)
-        if exit_of(found) is not Exit.RUNNING:
-            return found
+        return found
+
+    return poll(look, lambda found: exit_of(found) is not Exit.RUNNING, site.wait, timeout=timeout)
+
+
+def poll(
+    look: Callable[[], dict[str, Any]],
+    over: Callable[[dict[str, Any]], bool],
+    wait: Callable[[float], object],
+    *,
+    timeout: float | None,
+    passed: Callable[[], float] = time.monotonic,
+) -> dict[str, Any]:
+    """Look, ever more slowly, until it is `over` or `timeout` seconds have passed; what was seen last."""
+    begun, pause = passed(), FIRST_PAUSE
+    while True:
+        found = look()
         left = None if timeout is None else timeout - (passed() - begun)
-        if left is not None and left <= 0:
+        if over(found) or (left is not None and left <= 0):
             return found
-        site.wait(pause if left is None else min(pause, left))
+        wait(pause if left is None else min(pause, left))
         pause = min(pause * GROWTH, LONGEST_PAUSE)
 
 

@@ -90,6 +90,16 @@ def test_a_harness_that_bears_anothers_id_as_its_name_is_not_meant_by_it(
     assert (answer.status, answer.code) == (401, "publisher_removed")
 
 
+def test_an_id_is_no_name_even_where_nobody_is_trusted_by_it(
+    job: Job, vendor: world.Vendor, issuer: Issuer
+) -> None:
+    second, squatter = vendor.harness("second"), world.vendor()
+    registered(squatter, squatter.harness(str(second.id)), issuer.address)
+    for named in (str(second.id), str(second.id).upper()):
+        answer = world.Api("").post("oidc/exchange", {"token": job.issuer.mint(), "harness": named})
+        assert (answer.code, answer.body["field"]) == ("oidc_no_publisher", "harness")
+
+
 @pytest.mark.parametrize(
     ("header", "claims"),
     [

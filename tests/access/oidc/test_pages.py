@@ -28,7 +28,7 @@ def test_a_publisher_is_registered_seen_and_removed(
     assert browser.post(NEW, sent).status_code == 302
     assert job.exchange().status == 201
     page = browser.get("/en/v/publishers/").content.decode()
-    for text in ("acme/harness", ".github/workflows/submit.yml", "active", AUDIENCE):
+    for text in ("acme/harness", ".github/workflows/submit.yml", "active", AUDIENCE, str(harness.id)):
         assert text in page
     again = browser.post(NEW, sent)
     assert again.status_code == 409

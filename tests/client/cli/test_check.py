@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -33,6 +35,25 @@ def test_the_kit_passes_its_own_check(lg, kit):
     for name in ("lgbench-submit.yml", "lgbench-collect.yml"):
         assert yaml.safe_load((kit / ".github/workflows" / name).read_text())["jobs"]
     assert {"lgbench-submit", "lgbench-collect"} <= set(yaml.safe_load((kit / ".gitlab-ci.yml").read_text()))
+
+
+@pytest.mark.parametrize("place", [".", "in here"])
+def test_init_says_the_very_next_command(lg, folder, place):
+    said = lg("init", place, "--name", "mine")
+    assert said.code == 0
+    following = said.out.splitlines()[-1].removeprefix("Next: ")
+    assert following == {".": "lgbench check", "in here": "cd 'in here' && lgbench check"}[place]
+    lines = following.replace("lgbench check", f"{sys.executable} -m client check")
+    done = subprocess.run(["bash", "-c", lines], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:3]) == (0, "OK:"), done.stderr
+
+
+def test_one_finding_is_one(lg, kit):
+    card = json.loads((kit / "card.json").read_text())
+    for wrong, words in (({"a": 1}, "1 finding; nothing"), ({"a": 1, "b": 2}, "2 findings; nothing")):
+        (kit / "card.json").write_text(json.dumps({**card, **wrong}))
+        said = lg("check")
+        assert (said.code, said.out.splitlines()[-1].startswith(words)) == (4, True), said.out
 
 
 def test_init_touches_nothing_that_exists(lg, folder):

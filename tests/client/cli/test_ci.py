@@ -23,10 +23,11 @@ import pytest
 import yaml
 
 from deploy import client_wheel
-from submissions.models import Submission
+from submissions.models import Harness, Submission
 from tests.access.oidc.arranged import registered
 from tests.issuer import GITHUB, Issuer, running
 from tests.pages import site
+from tests.submissions import world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 RUNNER_SECRET = "what the runner knows of itself"
@@ -149,6 +150,15 @@ def checkout(lg, folder, live_server, task_set, settings, issuer) -> Path:
     return Path(folder)
 
 
+def names_by_id(checkout: Path, harness: Harness) -> None:
+    """What the vendor does as the kit says: the placeholder becomes the id."""
+    settings = checkout / "lgbench.toml"
+    text = settings.read_text()
+    filled = text.replace('# harness_id = ""', f'harness_id = "{harness.id}"')
+    assert filled != text
+    settings.write_text(filled)
+
+
 def fresh(checkout: Path, to: Path) -> Path:
     """The same repository, checked out for another job: nothing that an earlier one left."""
     shutil.copytree(checkout, to, ignore=shutil.ignore_patterns(".lgbench"))
@@ -184,7 +194,9 @@ def everything_left(runner: Runner, *places: Path) -> str:
 def test_github(runner, checkout, vendor, issuer, identities, settings, tmp_path):
     """Submit without a secret, collect while it runs, collect when it is released."""
     settings.OIDC_ISSUERS = {issuer.address: "github"}
-    registered(vendor, vendor.harness("my-harness"), issuer.address, workflow=SUBMIT)
+    harness = vendor.harness("my-harness")
+    registered(vendor, harness, issuer.address, workflow=SUBMIT)
+    names_by_id(checkout, harness)
     url, given = identities
     permissions = yaml.safe_load((checkout / SUBMIT).read_text())["permissions"]
     assert permissions["id-token"] == "write"
@@ -234,7 +246,9 @@ def lines_of_table(summary: Path) -> list[list[str]]:
 @pytest.mark.acceptance("access:3")
 def test_gitlab(runner, checkout, vendor, issuer, settings, tmp_path):
     settings.OIDC_ISSUERS = {issuer.address: "gitlab"}
-    registered(vendor, vendor.harness("my-harness"), issuer.address, "gitlab")
+    harness = vendor.harness("my-harness")
+    registered(vendor, harness, issuer.address, "gitlab")
+    names_by_id(checkout, harness)
     file = yaml.safe_load((checkout / ".gitlab-ci.yml").read_text())
     audience = file["lgbench-submit"]["id_tokens"]["LGBENCH_ID_TOKEN"]["aud"]
     identity = issuer.mint("gitlab", aud=audience)
@@ -261,6 +275,33 @@ def test_gitlab(runner, checkout, vendor, issuer, settings, tmp_path):
     site.release(site.moved(row, *site.TO_COMPLETE))
     assert job("lgbench-collect", fresh(checkout, tmp_path / "second")) == 0, runner.said
     assert re.search(r"\| finance \| 51 \|", runner.said[-1])
+
+
+@pytest.mark.acceptance("access:3")
+def test_a_strangers_harness_of_the_same_name(runner, checkout, vendor, issuer, identities, settings):
+    """Somebody else registers name and repository: by name the job is refused, by id it submits, and never to them."""
+    settings.OIDC_ISSUERS = {issuer.address: "github"}
+    harness, squatter = vendor.harness("my-harness"), world.vendor()
+    url, _ = identities
+    registered(squatter, squatter.harness("my-harness"), issuer.address, workflow=SUBMIT)
+    registered(squatter, squatter.harness(str(harness.id)), issuer.address, workflow=SUBMIT)
+    runner.environment |= {
+        "ACTIONS_ID_TOKEN_REQUEST_URL": url,
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": RUNNER_SECRET,
+    }
+    names_by_id(checkout, harness)
+    assert steps(checkout, SUBMIT, runner) == 3, (
+        "nobody has registered the harness of that id for this repository"
+    )
+    assert "oidc_no_publisher" in runner.said[-1]
+    registered(vendor, harness, issuer.address, workflow=SUBMIT)
+    lines = (checkout / "lgbench.toml").read_text()
+    (checkout / "lgbench.toml").write_text(lines.replace(f'harness_id = "{harness.id}"', ""))
+    assert runner.run(checkout, "lgbench submit", LGBENCH_SITE=settings.OIDC_AUDIENCE) == 3
+    assert "oidc_ambiguous" in runner.said[-1]
+    (checkout / "lgbench.toml").write_text(lines)
+    assert steps(checkout, SUBMIT, runner) == 0, runner.said
+    assert Submission.objects.get().organisation == vendor.organisation
 
 
 def test_a_job_that_nobody_trusts(runner, checkout, vendor, issuer, identities, settings):

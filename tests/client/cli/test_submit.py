@@ -32,6 +32,29 @@ def test_submit_and_again(lg, online, kit):
     assert not [p for p in kit.rglob("*") if p.is_file() and online.api.secret in p.read_text("latin-1")]
 
 
+def test_the_harness_is_named_by_its_id(lg, online, kit):
+    """`submit` prints the line, which then holds; an id that is not the registered harness's is refused."""
+    said = lg("submit")
+    harness = Harness.objects.get()
+    line = f'harness_id = "{harness.id}"'
+    assert line in said.err
+    assert f"  harness {harness.id}" in lg("status").out.splitlines()
+    settings = (kit / "lgbench.toml").read_text()
+    (kit / "lgbench.toml").write_text(f"{line}\n{settings}")
+    assert (lg("submit").code, line in lg("submit").err) == (0, False)
+    other = online.harness("other")
+    for wrong in (other.id, "nonsense"):
+        (kit / "lgbench.toml").write_text(f'harness_id = "{wrong}"\n{settings}')
+        for more in ((), ("--dry-run",)):
+            refused = lg("submit", *more)
+            assert (refused.code, "other_harness" in refused.err, str(wrong) in refused.err) == (
+                2,
+                True,
+                True,
+            )
+    assert (Submission.objects.count(), Harness.objects.count()) == (1, 2)
+
+
 @pytest.mark.case("E45")
 def test_the_card_is_the_same_whichever_way_it_comes(lg, online, kit):
     """The CLI's HarnessCard and the web form's are one: same digest, and the digest that the client computed."""

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 from client import words
 from client.check.findings import TEXTS
+from client.cli.show import counters
 from client.exits import Exit, meanings, of_problem, of_submission
+from leaderboard.statuses import COUNTERS
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = [path for path in (ROOT / "platform/client").rglob("*.py") if "audit" not in path.parts]
@@ -54,6 +57,17 @@ def test_everything_is_said_in_chinese_too():
 )
 def test_who_says_which_language(option, environment, expected):
     assert words.wanted(option, environment) == expected
+
+
+def test_counters_are_called_as_on_the_pages():
+    """Both languages; what the client says elsewhere of the cooldown is no counter."""
+    for language, site in (("en", "en"), ("zh", "zh-hans")):
+        words.use(language)
+        with translation.override(site):
+            assert {**counters(), "cooldown": str(COUNTERS["cooldown"])} == {
+                name: str(text) for name, text in COUNTERS.items()
+            }
+    words.use("en")
 
 
 def test_exit_codes_are_the_documented_ones(lg):
