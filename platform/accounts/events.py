@@ -30,6 +30,41 @@ class PasswordRehashed(Event):
     sentence = _("The password of the account {subject} was stored again under a stronger hash.")
 
 
+class FactorEnrolled(Event):
+    """`factor` is `totp` or `webauthn`; no event names a secret, a key or a device."""
+
+    kind: ClassVar[str] = "account.factor_enrolled"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} set up a second factor ({factor}) for the account {subject}.")
+    factor: str
+
+
+class FactorRemoved(Event):
+    """With the last one its recovery codes go too."""
+
+    kind: ClassVar[str] = "account.factor_removed"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} removed a second factor ({factor}) of the account {subject}.")
+    factor: str
+
+
+class RecoveryCodesMade(Event):
+    """Earlier ones are void."""
+
+    kind: ClassVar[str] = "account.recovery_codes_made"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} made recovery codes for the account {subject}.")
+
+
+class SessionsEnded(Event):
+    """From the list of sessions; those that end with a password or a suspension have that event."""
+
+    kind: ClassVar[str] = "account.sessions_ended"
+    subject_type: ClassVar[str] = "account"
+    sentence = _("{actor} ended sessions of the account {subject}: {sessions}.")
+    sessions: int
+
+
 class EmailChanged(Event):
     """Another address is the account's primary one; no event ever names an address."""
 

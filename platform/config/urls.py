@@ -34,7 +34,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *i18n_patterns(
         # Before the library's, whose views they extend.
         path("account/2fa/totp/activate/", security.activate_totp, name="mfa_activate_totp"),
+        path("account/2fa/totp/deactivate/", security.deactivate_totp, name="mfa_deactivate_totp"),
         path("account/2fa/webauthn/add/", security.add_passkey, name="mfa_add_webauthn"),
+        path(
+            "account/2fa/webauthn/keys/<int:pk>/remove/", security.remove_passkey, name="mfa_remove_webauthn"
+        ),
+        path(
+            "account/2fa/recovery-codes/generate/",
+            security.make_recovery_codes,
+            name="mfa_generate_recovery_codes",
+        ),
         path("account/", include("allauth.urls")),
         *(path("", include(module)) for module in _modules("urls")),
         # Staff pages are a process of their own, under its own database role: elsewhere they do not exist.

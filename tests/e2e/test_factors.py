@@ -11,6 +11,7 @@ from allauth.mfa.models import Authenticator
 
 from accounts.members import services as members
 from accounts.models import Membership
+from tests.accounts.test_erasure import Connect
 from tests.e2e.conftest import sign_in
 from tests.e2e.test_accessibility import look_at
 from tests.submissions import world
@@ -37,7 +38,7 @@ def device(page: Any) -> Any:
 
 @pytest.mark.acceptance("access:1")
 def test_a_passkey_is_added_and_signs_in(
-    page: Any, device: Any, live_server: Any, vendor: world.Vendor, complaints: list[str]
+    page: Any, device: Any, live_server: Any, vendor: world.Vendor, complaints: list[str], connect_as: Connect
 ) -> None:
     sign_in(page, live_server.url, vendor)
     page.goto(f"{live_server.url}/en/account/2fa/webauthn/add/")
@@ -60,6 +61,16 @@ def test_a_passkey_is_added_and_signs_in(
     page.wait_for_url("**/2fa/authenticate/")
     page.click("#mfa_webauthn_authenticate")
     page.wait_for_url("**/en/v/")
+    # Removed on its page, and both are in the log.
+    page.goto(f"{live_server.url}/en/account/2fa/webauthn/")
+    page.click("main a[href*='/remove/']")
+    page.click("main form button[type=submit]")
+    page.wait_for_url("**/2fa/webauthn/")
+    rows = connect_as("auditor").execute(
+        "SELECT kind FROM audit_event WHERE subject_id = %s AND kind LIKE '%%factor%%' ORDER BY id",
+        [str(vendor.user.pseudonym)],
+    )
+    assert [kind for (kind,) in rows] == ["account.factor_enrolled", "account.factor_removed"]
     assert complaints == []
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from allauth.mfa import app_settings
 from allauth.mfa.models import Authenticator
@@ -10,7 +12,35 @@ from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_tot
 from allauth.mfa.utils import decrypt
 from django.db import transaction
 
+from accounts import events
 from accounts.models import User
+from accounts.security.factors import FACTORS
+from audit import log
+from audit.events import Actor
+
+CODES = Authenticator.Type.RECOVERY_CODES
+
+
+@contextmanager
+def recording(user: User, *, by: Actor) -> Iterator[None]:
+    """Around a change that the library makes: one transaction, with an event for each factor that came or went."""
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=user.pk)
+        before = _factors(user)
+        yield
+        after = _factors(user)
+        for key in sorted(after.keys() - before.keys()):
+            if after[key] in FACTORS:
+                log.append(events.FactorEnrolled(subject=user.pseudonym, factor=after[key]), by=by)
+            elif after[key] == CODES:
+                log.append(events.RecoveryCodesMade(subject=user.pseudonym), by=by)
+        for key in sorted(before.keys() - after.keys()):
+            if before[key] in FACTORS:
+                log.append(events.FactorRemoved(subject=user.pseudonym, factor=before[key]), by=by)
+
+
+def _factors(user: User) -> dict[int, str]:
+    return dict(Authenticator.objects.filter(user=user).values_list("pk", "type"))
 
 
 def ensure_totp(user: User) -> str:

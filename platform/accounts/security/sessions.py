@@ -6,11 +6,15 @@ from datetime import timedelta
 
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts import events
 from accounts.models import User
 from accounts.security.devices import name_of
 from accounts.security.models import SignIn
+from audit import log
+from audit.events import Actor
 from config import clock
 
 SEEN_EVERY = timedelta(minutes=5)
@@ -49,15 +53,31 @@ def listed(user: User) -> list[SignIn]:
     return [row for row in rows if row.session_key in live]
 
 
-def end(row: SignIn) -> None:
-    with transaction.atomic():
-        Session.objects.filter(session_key=row.session_key).delete()
-        row.delete()
+def end(row: SignIn, *, by: Actor) -> None:
+    """One that its person chose from the list; ended already, it changes nothing."""
+    _end_listed(row.user, SignIn.objects.filter(pk=row.pk), by)
 
 
-def end_all(user: User, *, but: str = "") -> None:
+def end_others(user: User, *, but: str, by: Actor) -> None:
     """Every session of this person, except the one with the key `but`."""
+    _end_listed(user, SignIn.objects.filter(user=user).exclude(session_key=but), by)
+
+
+def _end_listed(user: User, rows: QuerySet[SignIn], by: Actor) -> None:
     with transaction.atomic():
-        rows = SignIn.objects.filter(user=user).exclude(session_key=but)
-        Session.objects.filter(session_key__in=list(rows.values_list("session_key", flat=True))).delete()
-        rows.delete()
+        if ended := _end(rows):
+            log.append(events.SessionsEnded(subject=user.pseudonym, sessions=ended), by=by)
+
+
+def end_all(user: User) -> None:
+    """Every session of this person. The caller's event says why."""
+    with transaction.atomic():
+        _end(SignIn.objects.filter(user=user))
+
+
+def _end(rows: QuerySet[SignIn]) -> int:
+    """How many there were."""
+    keys = list(rows.select_for_update().values_list("session_key", flat=True))
+    Session.objects.filter(session_key__in=keys).delete()
+    SignIn.objects.filter(session_key__in=keys).delete()
+    return len(keys)

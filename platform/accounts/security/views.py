@@ -8,9 +8,10 @@ from typing import Any
 from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
-from allauth.mfa.totp.views import ActivateTOTPView
-from allauth.mfa.webauthn.views import AddWebAuthnView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.views import AddWebAuthnView, RemoveWebAuthnView
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -23,6 +24,7 @@ from accounts.access import AFTER_ENROLMENT, fresh_page, person_page
 from accounts.security import erasure, sessions
 from accounts.security.models import SignIn
 from accounts.security.refusals import ErasureRefused, Reason
+from accounts.security.services import recording
 from accounts.services import actor_for
 from accounts.views import signed_in
 
@@ -34,22 +36,49 @@ def _proved(request: HttpRequest, type_: str) -> None:
     record_authentication(request, user, "mfa", type=type_, id=newest.pk if newest else None)
 
 
-class ActivateTotp(ActivateTOTPView):  # type: ignore[misc]
+class Recorded:
+    """Before a view of the library: what its form changes about second factors is in the log, or does not happen."""
+
+    request: HttpRequest
+
     def form_valid(self, form: Any) -> HttpResponse:
-        answer: HttpResponse = super().form_valid(form)
+        person = signed_in(self.request)
+        with recording(person, by=actor_for(person, channel="web")):
+            answer: HttpResponse = super().form_valid(form)  # type: ignore[misc]
+        return answer
+
+
+class ActivateTotp(Recorded, ActivateTOTPView):  # type: ignore[misc]
+    def form_valid(self, form: Any) -> HttpResponse:
+        answer = super().form_valid(form)
         _proved(self.request, Authenticator.Type.TOTP)
         return answer
 
 
-class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
+class AddPasskey(Recorded, AddWebAuthnView):  # type: ignore[misc]
     def form_valid(self, form: Any) -> HttpResponse:
-        answer: HttpResponse = super().form_valid(form)
+        answer = super().form_valid(form)
         _proved(self.request, Authenticator.Type.WEBAUTHN)
         return answer
 
 
+class DeactivateTotp(Recorded, DeactivateTOTPView):  # type: ignore[misc]
+    pass
+
+
+class RemovePasskey(Recorded, RemoveWebAuthnView):  # type: ignore[misc]
+    pass
+
+
+class MakeRecoveryCodes(Recorded, GenerateRecoveryCodesView):  # type: ignore[misc]
+    pass
+
+
 activate_totp = person_page(ActivateTotp.as_view())
+deactivate_totp = person_page(DeactivateTotp.as_view())
 add_passkey = person_page(AddPasskey.as_view())
+remove_passkey = person_page(RemovePasskey.as_view())
+make_recovery_codes = person_page(MakeRecoveryCodes.as_view())
 
 
 @require_safe
@@ -86,7 +115,7 @@ def end_session(request: HttpRequest, session: uuid.UUID) -> HttpResponse:
     found = SignIn.objects.filter(user=signed_in(request), pk=session).first()
     if found is None:
         raise Http404
-    sessions.end(found)
+    sessions.end(found, by=actor_for(found.user, channel="web"))
     messages.success(request, _("That session is ended."))
     return redirect("accounts:sessions")
 
@@ -95,7 +124,8 @@ def end_session(request: HttpRequest, session: uuid.UUID) -> HttpResponse:
 @person_page
 def end_sessions(request: HttpRequest) -> HttpResponse:
     """All but this one."""
-    sessions.end_all(signed_in(request), but=str(request.session.session_key))
+    person, here = signed_in(request), str(request.session.session_key)
+    sessions.end_others(person, but=here, by=actor_for(person, channel="web"))
     messages.success(request, _("All other sessions are ended."))
     return redirect("accounts:sessions")
 

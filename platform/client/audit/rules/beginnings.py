@@ -66,6 +66,8 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
 
 known_without_rule(
     *("account.created", "account.password_set", "account.password_rehashed", "account.email_changed"),
+    *("account.factor_enrolled", "account.factor_removed", "account.recovery_codes_made"),
+    "account.sessions_ended",
     *("account.name_set", "account.language_set", "account.suspended", "person.erased"),
     *("webhook.created", "webhook.disabled", "webhook.enabled", "webhook.removed"),
     *("erasure.asked", "erasure.withdrawn"),
