@@ -21,6 +21,9 @@ from django.utils.translation import gettext as _
 
 from accounts.access import CONSOLE_ROLES
 from accounts.auditors import term_of
+from accounts.duties.policies import takes_part
+from accounts.duties.queries import duties_of
+from accounts.duties.table import Decision, Duty
 from accounts.notices.queries import unread_count
 from accounts.queries import membership_of
 from leaderboard import times
@@ -29,6 +32,13 @@ from leaderboard.queries import PolicySummary, policy_summary
 logger = logging.getLogger(__name__)
 ATTRIBUTE = "_site"
 EXACT_AREAS = frozenset({"leaderboard:overview"})
+DECIDED = {
+    "console:returns": Decision.QUOTA_GRANT,
+    "console:packages": Decision.UNBLINDING,
+    "console:links": Decision.IDENTITY,
+    "console:rooms": Decision.AUDIT_ROOM,
+}
+"""Pages of the console about a decision, which other staff do not have."""
 EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions", "auditing:explorer"})
 
 BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
@@ -139,8 +149,19 @@ class Site:
         area = parts[2] if len(parts) > 2 else ""
         if not self.is_person:
             return []
-        links = [self._link(name, text, exact=EXACT_PAGES) for name, text in _sidebar(area)]
+        links = [
+            self._link(name, text, exact=EXACT_PAGES) for name, text in _sidebar(area) if self._may_open(name)
+        ]
         return [link for link in links if link.url]
+
+    @cached_property
+    def _duties(self) -> frozenset[Duty]:
+        return duties_of(self.request.user)  # type: ignore[arg-type]
+
+    def _may_open(self, name: str) -> bool:
+        """False for what only those see whose duties decide about it."""
+        decision = DECIDED.get(name)
+        return decision is None or takes_part(self._duties, decision)
 
     @cached_property
     def policy(self) -> PolicySummary | None:

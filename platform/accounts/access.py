@@ -16,7 +16,10 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 
 from accounts.auditors import term_of
-from accounts.models import AuditorTerm, Membership
+from accounts.duties.policies import takes_part
+from accounts.duties.queries import duties_of
+from accounts.duties.table import Decision
+from accounts.models import AuditorTerm, Membership, User
 from accounts.queries import membership_of
 from accounts.security import factors
 from accounts.security.policies import Standing
@@ -144,6 +147,16 @@ def member_page(view: View) -> View:
 def staff_page(view: View) -> View:
     """For staff, in the console's own process only: elsewhere, and for others, there is no such page."""
     return _console_page(view, lambda request: getattr(request.user, "is_staff", False))
+
+
+def deciding_page(decision: Decision) -> Callable[[View], View]:
+    """For staff who may propose or approve such a decision; for other staff there is no such page."""
+
+    def may_enter(request: HttpRequest) -> bool:
+        person = request.user
+        return isinstance(person, User) and person.is_staff and takes_part(duties_of(person), decision)
+
+    return lambda view: _console_page(view, may_enter)
 
 
 def auditor_page(view: View) -> View:

@@ -14,8 +14,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import services as accounts
-from accounts.access import staff_page
+from accounts.access import deciding_page
 from accounts.duties.refusals import DutyRefused
+from accounts.duties.table import Decision
 from accounts.views import signed_in
 from submissions.confidentiality import queries, services
 from submissions.confidentiality.models import LONGEST_HOURS
@@ -24,6 +25,7 @@ from submissions.problems import Refused
 
 IN_MEMORY = 8 * 1024 * 1024
 REFUSED = 409
+for_deciders = deciding_page(Decision.UNBLINDING)
 
 
 class OpeningForm(forms.Form):
@@ -35,13 +37,13 @@ class OpeningForm(forms.Form):
 
 
 @require_safe
-@staff_page
+@for_deciders
 def opening_list(request: HttpRequest) -> HttpResponse:
     return render(request, "console/packages.html", {"rows": queries.openings()})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_page
+@for_deciders
 def propose(request: HttpRequest) -> HttpResponse:
     form, status = OpeningForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
@@ -60,7 +62,7 @@ def propose(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@staff_page
+@for_deciders
 def act(request: HttpRequest, opening: UUID, act: str) -> HttpResponse:
     """Approve or end."""
     acts = {"approve": services.approve, "end": services.end}
@@ -75,7 +77,7 @@ def act(request: HttpRequest, opening: UUID, act: str) -> HttpResponse:
 
 
 @require_POST
-@staff_page
+@for_deciders
 def read(request: HttpRequest, opening: UUID) -> HttpResponse:
     """The package as it was uploaded; that it was read is on record before the first byte is sent."""
     row = queries.opening(opening)

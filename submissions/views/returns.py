@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services as accounts
-from accounts.access import staff_page
+from accounts.access import deciding_page
 from accounts.duties.queries import duties_of
 from accounts.duties.refusals import DutyRefused
+from accounts.duties.table import Decision
 from accounts.views import signed_in
 from audit.events import Actor
 from submissions.models import Submission
@@ -27,6 +28,7 @@ ACTS = {
     "withdraw": (services.withdraw, gettext_lazy("The proposal is withdrawn.")),
 }
 REFUSED = 409
+for_deciders = deciding_page(Decision.QUOTA_GRANT)
 
 
 class ReturnForm(forms.Form):
@@ -48,7 +50,7 @@ class ReturnForm(forms.Form):
 
 
 @require_safe
-@staff_page
+@for_deciders
 def returns(request: HttpRequest) -> HttpResponse:
     """What waits for somebody first, then what was decided."""
     duties = duties_of(signed_in(request))
@@ -61,7 +63,7 @@ def returns(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_page
+@for_deciders
 def propose(request: HttpRequest) -> HttpResponse:
     form, status = ReturnForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
@@ -78,7 +80,7 @@ def propose(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_page
+@for_deciders
 def act(request: HttpRequest, which: UUID, act: str) -> HttpResponse:
     """A page of its own that says what approving or withdrawing does, and does it."""
     row = queries.use_return(which)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import services as accounts
-from accounts.access import staff_page
+from accounts.access import deciding_page
 from accounts.duties.queries import duties_of
 from accounts.duties.refusals import DutyRefused
 from accounts.duties.table import DECISIONS, Decision
@@ -28,6 +28,7 @@ ACTS = {
     "end": (services.end, gettext_lazy("The audit room is ended.")),
 }
 REFUSED = 409
+for_deciders = deciding_page(Decision.AUDIT_ROOM)
 RULE = DECISIONS[Decision.AUDIT_ROOM]
 
 
@@ -68,7 +69,7 @@ class RoomForm(forms.Form):
 
 
 @require_safe
-@staff_page
+@for_deciders
 def rooms(request: HttpRequest) -> HttpResponse:
     """What waits for somebody first, then what is open, then what is over."""
     duties = duties_of(signed_in(request))
@@ -82,7 +83,7 @@ def rooms(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_page
+@for_deciders
 def propose(request: HttpRequest) -> HttpResponse:
     form, status = RoomForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
@@ -107,7 +108,7 @@ def propose(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_page
+@for_deciders
 def act(request: HttpRequest, room: UUID, act: str) -> HttpResponse:
     """A page of its own that says what opening or ending does, and does it."""
     row = queries.room(room)

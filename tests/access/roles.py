@@ -47,6 +47,7 @@ BY_SESSION = {
     "m": "administrator",
     "u": "auditor",
     "i": "identity reviewer",
+    "g": "held-out governor",
     "z": "suspended owner",
 }
 BY_TOKEN = {
@@ -192,6 +193,7 @@ def _people(vendor: world.Vendor, other: world.Vendor) -> dict[str, User]:
         "m": office.holder(Duty.ADMINISTRATOR),
         "u": appointed().person,
         "i": office.holder(Duty.IDENTITY_REVIEWER),
+        "g": office.holder(Duty.HELD_OUT_GOVERNOR),
     }
 
 

@@ -12,9 +12,11 @@ import pytest
 from django.test import Client
 
 from accounts import services as accounts
+from accounts.duties.table import ASSIGNED, Duty
 from benchmark.models import TaskSetVersion
 from config import clock
 from evaluation.models import WorkerReport
+from tests.accounts.duties import opened
 from tests.pages import site
 from tests.pages.site import signed_in
 from tests.submissions import world
@@ -35,6 +37,30 @@ def test_only_staff_come_in(client: Client, staff: Client, vendor: world.Vendor,
     assert staff.get(f"/zh-hans/{path}").status_code == 200
     assert signed_in(vendor.user).get(f"/en/{path}").status_code == 404
     assert client.get(f"/en/{path}").status_code == 302
+
+
+DECIDED = {
+    "rooms": (Duty.HELD_OUT_GOVERNOR, Duty.ADMINISTRATOR),
+    "returns": (Duty.HELD_OUT_GOVERNOR, Duty.EVALUATION_ENGINEER),
+    "packages": (Duty.HELD_OUT_GOVERNOR, Duty.EVALUATION_ENGINEER, Duty.ARBITER),
+    "links": (Duty.IDENTITY_REVIEWER,),
+}
+"""Whose page it is, where others of the staff would read what colleagues wrote about vendors."""
+
+
+@pytest.mark.django_db
+def test_what_is_decided_is_for_who_decides_and_others_are_not_led_there(staff: Client) -> None:
+    office = opened()
+    for duty in (None, *ASSIGNED):
+        browser = staff if duty is None else signed_in(office.holder(duty))
+        start = browser.get("/en/console/submissions/").content.decode()
+        for page, whose in DECIDED.items():
+            path = f"/en/console/{page}/"
+            expected = 200 if duty in whose else 404
+            assert (browser.get(path).status_code, f'href="{path}"' in start) == (expected, duty in whose), (
+                duty,
+                page,
+            )
 
 
 @pytest.mark.django_db

@@ -102,6 +102,12 @@ def may_end(*, reason: str, by: Standing) -> Reason | None:
     return None if reason.strip() else Reason.NO_REASON
 
 
+def takes_part(duties: frozenset[Duty], decision: Decision) -> bool:
+    """Whether who holds these may be one of the two whom the decision takes."""
+    rule = DECISIONS[decision]
+    return bool(duties & (rule.proposers | rule.approvers))
+
+
 def may_decide(
     decision: Decision, proposer: Standing, approver: Standing, *, concerned: Collection[UUID] = ()
 ) -> Reason | None:
