@@ -44,6 +44,15 @@ class OwnerNoticeSent(Event):
     publishable_from: str
 
 
+class OwnerNoticeGivenUp(Event):
+    kind: ClassVar[str] = "owner_notice.given_up"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _(
+        "The mail to the owner about the submission {subject} failed {attempts} times and was given up."
+    )
+    attempts: int
+
+
 class OwnerObjected(Event):
     """`objection` is concealed."""
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ApiToken
 from accounts.services import TOKEN_LIFETIME
+from config.lines import folded
 
 
 class OrganisationForm(forms.Form):
@@ -20,7 +21,7 @@ class OrganisationForm(forms.Form):
     )
 
     def clean_name(self) -> str:
-        name = " ".join(str(self.cleaned_data["name"]).split())
+        name = folded(str(self.cleaned_data["name"]))
         if len(name) < 2:
             raise forms.ValidationError(_("Enter the organisation's full name."))
         return name

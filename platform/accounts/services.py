@@ -37,6 +37,7 @@ from audit.canonical import timestamp
 from audit.events import Actor
 from config import clock
 from config.ids import opaque_id
+from config.lines import folded
 
 __all__ = ["TOKEN_LIFETIME", "issue_token", "revoke_token"]  # made elsewhere, called from here
 
@@ -82,7 +83,7 @@ def set_name(user: User, name: str, *, by: Actor) -> None:
 
 def _seal_name(user: User, name: str) -> None:
     key, _ = PersonKey.objects.get_or_create(user=user, defaults={"wrapped_key": names.new_key()})
-    user.sealed_name = names.seal(name, key.wrapped_key)
+    user.sealed_name = names.seal(folded(name), key.wrapped_key)
     user.save(update_fields=["sealed_name"])
 
 
@@ -176,7 +177,7 @@ def create_organisation(name: str, *, owner: User, by: Actor) -> Organisation:
     """
     with transaction.atomic():
         organisation = Organisation.objects.create(
-            name=name,
+            name=folded(name),
             slug=f"{slugify(name)[:60] or 'organisation'}-{opaque_id().hex[:8]}",
             lineage=Lineage.objects.create(),
         )

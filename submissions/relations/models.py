@@ -21,7 +21,10 @@ class HarnessOwner(models.Model):
 
 
 class OwnerNotice(models.Model):
-    """One third-party submission's notice: ordered by staff who checked the address, mailed once, 14 days to object."""
+    """One third-party submission's notice: ordered by staff who checked the address, mailed once, 14 days to object.
+
+    A mail that fails is tried again with growing pauses, and given up at last.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     submission = models.OneToOneField(Submission, on_delete=models.PROTECT, related_name="owner_notice")
@@ -33,6 +36,11 @@ class OwnerNotice(models.Model):
         related_name="+",
     )
     ordered_at = models.DateTimeField()
+    mail_due_at = models.DateTimeField(null=True, blank=True)
+    """From when on the mail is to be sent; null once it was, or was given up."""
+    mail_attempts = models.PositiveSmallIntegerField(default=0)
+    given_up_at = models.DateTimeField(null=True, blank=True)
+    """When it had failed too often; staff look at the address and may have it tried anew."""
     sent_at = models.DateTimeField(null=True, blank=True)
     publishable_from = models.DateTimeField(null=True, blank=True)
     objected_at = models.DateTimeField(null=True, blank=True)
@@ -41,6 +49,12 @@ class OwnerNotice(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(mail_due_at__isnull=False, sent_at=None, given_up_at=None)
+                | Q(mail_due_at=None, sent_at__isnull=False, given_up_at=None)
+                | Q(mail_due_at=None, sent_at=None, given_up_at__isnull=False),
+                name="owner_notice_due_sent_or_given_up",
+            ),
             models.CheckConstraint(
                 condition=Q(sent_at=None, publishable_from=None)
                 | Q(sent_at__isnull=False, publishable_from__isnull=False),

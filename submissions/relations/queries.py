@@ -17,6 +17,7 @@ class Waits(StrEnum):
     OWNER_NOT_NAMED = "owner_not_named"
     NOT_ORDERED = "not_ordered"
     NOT_SENT = "not_sent"
+    GIVEN_UP = "given_up"
     OBJECTED = "objected"
 
 
@@ -44,6 +45,8 @@ def publishable_from(submission: Submission) -> Gate:
         return Gate(None, Waits.NOT_ORDERED)
     if notice.objected_at is not None:
         return Gate(None, Waits.OBJECTED)
+    if notice.given_up_at is not None:
+        return Gate(None, Waits.GIVEN_UP)
     return Gate(notice.publishable_from, None if notice.sent_at else Waits.NOT_SENT)
 
 

@@ -8,15 +8,16 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from config.lines import folded
 from submissions.models import Submission
 
 
 def owners_mail(submission: Submission, owner: str, publishable_from: datetime) -> tuple[str, str]:
     """Subject and text."""
     facts = {
-        "owner": owner,
-        "harness": submission.harness_version.harness.title,
-        "organisation": submission.organisation.name,
+        "owner": folded(owner),
+        "harness": folded(submission.harness_version.harness.title),
+        "organisation": folded(submission.organisation.name),
         "date": f"{publishable_from:%Y-%m-%d %H:%M} UTC",
         "id": submission.id,
     }

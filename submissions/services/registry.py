@@ -11,6 +11,7 @@ from audit import log
 from audit.events import Actor
 from audit.texts import concealed
 from config import clock
+from config.lines import folded
 from submissions import cards, events
 from submissions.models import Harness, HarnessVersion
 from submissions.models.registry import NAME_PATTERN, VERSION_PATTERN
@@ -50,7 +51,7 @@ def register_harness(
             harness = Harness.objects.create(
                 organisation=organisation,
                 name=name,
-                title=" ".join(title.split()) or name,
+                title=folded(title) or name,
                 relation=relation,
                 created_at=clock.now(),
             )

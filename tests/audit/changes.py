@@ -78,8 +78,8 @@ INSERT INTO submissions_packageopening (id, submission_id, hours, reason, propos
 INSERT INTO submissions_usereturn (id, slot_id, reason, proposed_by, proposed_at)
   SELECT gen_random_uuid(), s.id, 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now() FROM submissions_slot s;
 INSERT INTO submissions_packagedeletion (submission_id, at) SELECT id, now() FROM submissions_submission;
-INSERT INTO submissions_ownernotice (id, submission_id, ordered_by, ordered_at, objection)
-  SELECT gen_random_uuid(), s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), now(), ''
+INSERT INTO submissions_ownernotice (id, submission_id, ordered_by, ordered_at, mail_due_at, mail_attempts, objection)
+  SELECT gen_random_uuid(), s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), now(), now(), 0, ''
   FROM submissions_submission s;
 INSERT INTO submissions_harnessversion (id, harness_id, version, card, card_digest, card_schema, created_at)
   SELECT gen_random_uuid(), id, '77', '{}', '', 1, now() FROM submissions_harness;

@@ -15,16 +15,19 @@ from django.db import IntegrityError, connection, transaction
 
 from accounts import events, services
 from accounts.auditors import mark_audit_organisation
+from accounts.duties.table import Duty
 from accounts.members import services as members
 from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
 from evaluation import claims
+from submissions.relations.services import order_notice
 from submissions.webhooks.services import create as create_webhook
 from tests.access.oidc.arranged import exchanged
 from tests.access.registration.filing import filed
+from tests.access.relations.test_owners import submitted as owned_by_somebody_else
 from tests.access.upstreams.arranged import upstream_with_credential
-from tests.accounts.duties import opened
+from tests.accounts.duties import acting, opened
 from tests.accounts.test_auditors import appointed
 from tests.audit.changes import CHANGES
 from tests.audit.test_log import Connect
@@ -68,6 +71,7 @@ BOOKKEEPING = {
     "submissions_upload": {"verifying_since"},
     "submissions_webhookendpoint": {"failing_since"},
     "submissions_submission": {"check_lease", "check_lease_until"},
+    "submissions_ownernotice": {"mail_due_at", "mail_attempts"},
 }
 
 
@@ -263,10 +267,17 @@ def test_a_member_who_changes_sides_is_an_event_for_both_organisations(transacti
 
 
 def test_bookkeeping_needs_no_event(everything: None) -> None:
+    reviewer = opened().holder(Duty.IDENTITY_REVIEWER)
+    order_notice(owned_by_somebody_else(world.vendor()).id, by=acting(reviewer))
     before = _events()
     with connection.cursor() as cursor:
         for table, columns in BOOKKEEPING.items():
-            values = {"quarter": "75", "check_lease": "gen_random_uuid()", "announced_days": "3"}
+            values = {
+                "quarter": "75",
+                "check_lease": "gen_random_uuid()",
+                "announced_days": "3",
+                "mail_attempts": "3",
+            }
             changes = ", ".join(f"{column} = {values.get(column, 'now()')}" for column in sorted(columns))
             cursor.execute(f"UPDATE {table} SET {changes}")
             assert cursor.rowcount

@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.duties.table import DUTIES, Duty
 from accounts.notices.kinds import Kind
 from accounts.notices.models import Notice
+from config.lines import folded
 
 
 @dataclass(frozen=True)
@@ -214,12 +215,14 @@ def _said(name: str, value: Any) -> Any:
     """A duty by its name, an ISO 8601 instant as it is read, anything else as it is."""
     if name == "duty" and value in set(Duty):
         return DUTIES[Duty(value)].name
-    if not isinstance(value, str) or "T" not in value:
+    if not isinstance(value, str):
         return value
+    if "T" not in value:
+        return folded(value)
     try:
         at = datetime.fromisoformat(value)
     except ValueError:
-        return value
+        return folded(value)
     return f"{at.astimezone(UTC):{INSTANT}}" if at.tzinfo else value
 
 

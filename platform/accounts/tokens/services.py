@@ -23,6 +23,7 @@ from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor, system
 from config import clock
+from config.lines import folded
 
 TOKEN_LIFETIME = timedelta(days=90)
 """Longest life of a personal token."""
@@ -58,7 +59,7 @@ def issue_token(
             user=user,
             expiry=clock.now() + lifetime,
             organisation=organisation,
-            name=name,
+            name=folded(name),
             scopes=sorted(scopes),
             harness_id=harness_id,
             announced_days=_behind_from_the_start(lifetime),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import smtplib
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -10,14 +11,18 @@ from typing import Any
 import psycopg
 import pytest
 from django.core import mail
+from django.core.mail.backends import locmem
 
 from accounts.duties.table import Duty
 from accounts.models import Organisation
+from accounts.notices.delivery import PAUSES
 from audit.events import system
+from benchmark.models import TaskSetVersion
 from config import clock
 from submissions.models import Harness, HarnessOwner, OwnerNotice, Submission
 from submissions.relations import services
 from submissions.relations.queries import Waits, publishable_from
+from submissions.relations.texts import owners_mail
 from submissions.services import register_harness, set_publication_consent
 from submissions.tasks import tell_owners
 from tests.accounts.duties import acting, opened
@@ -48,14 +53,17 @@ def register(vendor: world.Vendor, relation: str, **owner: str) -> Any:
     return vendor.api.post("harnesses", body | ({"owner": owner} if owner else {}))
 
 
-def submitted(vendor: world.Vendor, relation: str = "third_party") -> Submission:
+def submitted(
+    vendor: world.Vendor, relation: str = "third_party", contact: str = OWNER["contact"]
+) -> Submission:
     """One whose publication was agreed to."""
     statement = WORDS if relation == "consent" else ""
-    named = services.Owner(**OWNER, statement=statement) if relation != "owner" else None
+    named = services.Owner(OWNER["name"], contact, statement) if relation != "owner" else None
     harness = register_harness(
         vendor.organisation, name="theirs", title="Theirs", relation=relation, owner=named, by=vendor.actor
     )
-    found = vendor.submit(site.task_set(), harness)
+    task_set = TaskSetVersion.objects.first() or site.task_set()
+    found = vendor.submit(task_set, harness)
     set_publication_consent(found.id, consent="given", by=vendor.actor)
     return Submission.objects.get(pk=found.pk)
 
@@ -161,7 +169,115 @@ def test_a_mail_server_that_is_down_starts_no_clock(
         patch.setattr("django.core.mail.EmailMessage.send", down)
         assert services.send_due_notices(by=POST) == 0
     assert publishable_from(found).waits is Waits.NOT_SENT
-    assert services.send_due_notices(by=POST) == 1
+    assert services.send_due_notices(by=POST) == 0, "not before its pause is over"
+    with clock.shifted(PAUSES[0]):
+        assert services.send_due_notices(by=POST) == 1
+
+
+class Fails(locmem.EmailBackend):
+    """A mail server that takes everything but mails to one address, in whatever way it fails."""
+
+    to = "ada@owner.invalid"
+    error: Exception = ValueError("")
+    asked = 0
+
+    def send_messages(self, messages: Any) -> int:
+        if any(self.to in message.to for message in messages):
+            type(self).asked += 1
+            raise self.error
+        return super().send_messages(messages)
+
+
+@pytest.fixture
+def failing(settings: Any, monkeypatch: pytest.MonkeyPatch) -> type[Fails]:
+    settings.EMAIL_BACKEND = f"{__name__}.Fails"
+    monkeypatch.setattr(Fails, "asked", 0)
+    return Fails
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("header"),
+        UnicodeEncodeError("ascii", "\u00e4", 0, 1, "no"),
+        smtplib.SMTPRecipientsRefused({}),
+        RuntimeError("?"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_one_that_fails_stops_no_other_and_is_given_up_at_last(
+    vendor: world.Vendor,
+    reviewer: Any,
+    failing: type[Fails],
+    error: Exception,
+    monkeypatch: pytest.MonkeyPatch,
+    connect_as: Connect,
+) -> None:
+    monkeypatch.setattr(failing, "error", error)
+    bad, good = submitted(vendor), submitted(world.vendor(), contact="good@owner.invalid")
+    for found in (bad, good):
+        services.order_notice(found.id, by=acting(reviewer))
+    tell_owners()
+    assert [sent.to for sent in mail.outbox] == [["good@owner.invalid"]]
+    assert publishable_from(good).since is not None
+    passed = timedelta(0)
+    for number, pause in enumerate(PAUSES, start=1):
+        assert (failing.asked, publishable_from(bad).waits) == (number, Waits.NOT_SENT)
+        with clock.shifted(passed + pause - timedelta(seconds=30)):
+            tell_owners()
+        assert failing.asked == number
+        passed += pause + timedelta(seconds=30)
+        with clock.shifted(passed):
+            tell_owners()
+    with clock.shifted(passed + timedelta(days=30)):
+        tell_owners()
+    assert (failing.asked, publishable_from(bad).waits) == (len(PAUSES) + 1, Waits.GIVEN_UP)
+    rows = connect_as("auditor").execute(
+        "SELECT kind FROM audit_event WHERE kind LIKE 'owner_notice.%%' AND subject_id = %s ORDER BY id",
+        [str(bad.id)],
+    )
+    assert [kind for (kind,) in rows] == ["owner_notice.ordered", "owner_notice.given_up"]
+
+
+def test_what_was_given_up_is_ordered_anew_by_staff_who_looked_at_it(
+    vendor: world.Vendor, reviewer: Any, failing: type[Fails], connect_as: Connect
+) -> None:
+    found, console = submitted(vendor), signed_in(reviewer)
+    order, page = address("console:owner_notice", found.id), address("console:owners")
+    assert console.post(order).status_code == 302
+    for _ in range(len(PAUSES) + 1):
+        OwnerNotice.objects.update(mail_due_at=clock.now())
+        tell_owners()
+    assert "the mail failed and was given up" in console.get(page).content.decode()
+    for _ in range(2):  # a double click
+        assert console.post(order).status_code == 302
+    assert publishable_from(found).waits is Waits.NOT_SENT
+    failing.to = "nobody"
+    try:
+        tell_owners()
+    finally:
+        failing.to = "ada@owner.invalid"
+    assert [sent.to for sent in mail.outbox] == [["ada@owner.invalid"]]
+    rows = connect_as("auditor").execute(
+        "SELECT kind FROM audit_event WHERE kind LIKE 'owner_notice.%' ORDER BY id"
+    )
+    kinds = [f"owner_notice.{word}" for word in ("ordered", "given_up", "ordered", "sent")]
+    assert [kind for (kind,) in rows] == kinds
+
+
+def test_a_name_of_several_lines_is_refused_and_one_of_before_is_folded(
+    vendor: world.Vendor, reviewer: Any
+) -> None:
+    for bad in ("Ada\nBcc: all@owner.invalid", "Ada\u2028Example", "Ada \u202egnp", "\x07", "Ada\x85b"):
+        answer = register(vendor, "third_party", name=bad, contact="ada@owner.invalid")
+        assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.owner.name"), bad
+    answer = register(vendor, "third_party", name="Ada", contact='"a\x07b"@owner.invalid')
+    assert (answer.status, answer.body["errors"][0]["path"]) == (422, "$.owner.contact")
+    found = submitted(vendor)
+    row = HarnessOwner.objects.get()
+    subject, text = owners_mail(found, "Ada\r\nBcc: all@owner.invalid", row.filed_at)
+    assert "Dear Ada Bcc: all@owner.invalid,\n" in text
+    assert "\n" not in subject
 
 
 def test_an_objection_stops_it(vendor: world.Vendor, reviewer: Any) -> None:
@@ -193,9 +309,10 @@ def test_the_database_holds_the_fourteen_days(
     found = submitted(vendor)
     services.order_notice(found.id, by=acting(reviewer))
     early = (
-        "UPDATE submissions_ownernotice SET sent_at = now(), publishable_from = now() + interval '13 days'"
+        "UPDATE submissions_ownernotice SET mail_due_at = NULL, sent_at = now(), "
+        "publishable_from = now() + interval '13 days'"
     )
-    with pytest.raises(psycopg.errors.CheckViolation):
+    with pytest.raises(psycopg.errors.CheckViolation, match="owner_notice_fourteen_days"):
         connect_as("web").execute(early)
     tell_owners()
     for statement in (
