@@ -211,6 +211,7 @@ class Code(StrEnum):
     REGISTRATION_EVIDENCE_KIND = "registration_evidence_kind"
     REGISTRATION_DOMAIN_INVALID = "registration_domain_invalid"
     REGISTRATION_MAIL_ELSEWHERE = "registration_mail_elsewhere"
+    REGISTRATION_MAIL_SHARED = "registration_mail_shared"
     REGISTRATION_MAIL_TOO_OFTEN = "registration_mail_too_often"
     REGISTRATION_LINK_INVALID = "registration_link_invalid"
     REGISTRATION_NO_RECORD = "registration_no_record"

@@ -21,7 +21,7 @@ from audit.events import system
 from config import clock
 from submissions.models import WebhookDelivery, WebhookEndpoint
 from submissions.webhooks import sending, services
-from submissions.webhooks.kinds import KEPT, PATIENCE, PAUSES, WARNINGS, Kind
+from submissions.webhooks.kinds import KEPT, PATIENCE, PAUSES, WARNINGS, Fault, Kind
 
 logger = logging.getLogger(__name__)
 BATCH = 50
@@ -81,7 +81,7 @@ def _deliver_next() -> bool | None:
         secret = names.open_sealed(endpoint.sealed_secret, endpoint.wrapped_key)
         at = clock.now()
         found = sending.send(endpoint.url, row.body, secret=secret, at=int(at.timestamp()))
-        accepted = not isinstance(found, sending.Fault) and 200 <= found < 300
+        accepted = not isinstance(found, Fault) and 200 <= found < 300
         _note(row, found, at, accepted=accepted)
         if accepted:
             _works(endpoint)
@@ -91,11 +91,11 @@ def _deliver_next() -> bool | None:
     return accepted
 
 
-def _note(row: WebhookDelivery, found: int | sending.Fault, at: datetime, *, accepted: bool) -> None:
+def _note(row: WebhookDelivery, found: int | Fault, at: datetime, *, accepted: bool) -> None:
     pauses = PAUSES[row.attempts : row.attempts + 1]
     row.attempts += 1
     row.last_at = at
-    if isinstance(found, sending.Fault):
+    if isinstance(found, Fault):
         row.last_status, row.last_fault = None, found.value
     else:
         row.last_status, row.last_fault = found, ""

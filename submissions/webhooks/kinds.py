@@ -17,6 +17,21 @@ class Kind(StrEnum):
     TEST = "test"
 
 
+class Fault(StrEnum):
+    """Why there was no answer."""
+
+    ADDRESS = "address"
+    """The name does not resolve, or not to public addresses only."""
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    """No connection, or one that broke, or a certificate that does not fit."""
+
+
+FAULTS = {
+    Fault.ADDRESS: _("the name leads to no public address"),
+    Fault.TIMEOUT: _("no full answer came in time"),
+    Fault.CONNECTION: _("no connection could be made"),
+}
 CHOICES = [
     (Kind.SUBMISSION_STATE.value, _("a submission moves to another state")),
     (Kind.SUBMISSION_RELEASED.value, _("a result is released (no values are sent)")),

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from accounts.models import Organisation
 from config.ids import new_id
+from submissions.webhooks.kinds import FAULTS, Fault
 
 
 class WebhookEndpoint(models.Model):
@@ -61,7 +62,7 @@ class WebhookDelivery(models.Model):
     last_status = models.PositiveSmallIntegerField(null=True, blank=True)
     """HTTP status of the last answer; nothing else of an answer is kept."""
     last_fault = models.CharField(max_length=20, blank=True, default="")
-    """Why there was no answer: a code of `sending.Fault`."""
+    """Why there was no answer: a code of `kinds.Fault`."""
     delivered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -74,3 +75,10 @@ class WebhookDelivery(models.Model):
                 fields=["endpoint", "kind", "subject", "occasion"], name="webhook_message_once"
             )
         ]
+
+    @property
+    def last_said(self) -> str:
+        """What came of the last attempt, in words."""
+        if self.last_status is not None:
+            return f"HTTP {self.last_status}"
+        return str(FAULTS[Fault(self.last_fault)]) if self.last_fault else ""

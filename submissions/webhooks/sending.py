@@ -8,26 +8,15 @@ import hashlib
 import hmac
 import secrets
 import threading
-from enum import StrEnum
 
 import httpx
 from django.conf import settings
 
 from config import addresses
-from submissions.webhooks.kinds import SECONDS, WHOLE_SECONDS
+from submissions.webhooks.kinds import SECONDS, WHOLE_SECONDS, Fault
 
 PREFIX = "whsec_"
 SIGNATURE = "Lingee-Signature"
-
-
-class Fault(StrEnum):
-    """Why there was no answer."""
-
-    ADDRESS = "address"
-    """The name does not resolve, or not to public addresses only."""
-    TIMEOUT = "timeout"
-    CONNECTION = "connection"
-    """No connection, or one that broke, or a certificate that does not fit."""
 
 
 def rules() -> addresses.Rules:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.client import synthetic
 from tests.client.test_rules import judged
 
 AT = "2026-12-01T00:00:00.000000Z"
-FACTS = {"ordered": {"ordered_by": "x"}, "given_up": {"attempts": 7}, "sent": {"publishable_from": AT}}
+FACTS: dict[str, dict[str, Any]] = {
+    "ordered": {"ordered_by": "x"},
+    "given_up": {"attempts": 7},
+    "sent": {"publishable_from": AT},
+}
 
 
 def said(*words: str) -> list[str]:

@@ -176,6 +176,9 @@ def test_names_that_lead_inside_are_never_asked(
     assert delivery.deliver_due() == 0
     sent.refresh_from_db()
     assert (sent.last_fault, sent.last_status) == ("address", None)
+    page = signed_in(vendor.user).get(address("submissions:webhook", row.pk)).content.decode()
+    assert "the name leads to no public address" in page
+    assert "<br>address" not in page
 
 
 def test_a_name_that_changes_its_answer_is_asked_for_once_and_the_request_goes_where_it_led(

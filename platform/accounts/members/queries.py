@@ -6,7 +6,7 @@ from uuid import UUID
 
 from allauth.account.models import EmailAddress
 
-from accounts.members import invitations
+from accounts.members import invitations, policies
 from accounts.members.models import Invitation
 from accounts.models import Membership, Organisation, User
 from config import clock
@@ -16,6 +16,14 @@ def members_of(organisation: Organisation) -> list[Membership]:
     return list(
         Membership.objects.filter(organisation=organisation).select_related("user").order_by("created_at")
     )
+
+
+def is_only_owner(membership: Membership) -> bool:
+    """Whether the organisation would be left without an owner."""
+    owners = Membership.objects.filter(
+        organisation=membership.organisation_id, role=Membership.Role.OWNER
+    ).exclude(pk=membership.pk)
+    return policies.may_lose_owner(membership.role, owners.count()) is not None
 
 
 def member_of(organisation: Organisation, member_id: UUID) -> Membership | None:

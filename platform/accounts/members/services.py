@@ -17,6 +17,7 @@ from accounts import events
 from accounts.duties.refusals import DutyRefused
 from accounts.members import invitations, policies
 from accounts.members.models import Invitation
+from accounts.members.queries import is_only_owner
 from accounts.members.refusals import MemberRefused, Reason
 from accounts.models import Membership, Organisation, User
 from accounts.services import add_member
@@ -167,9 +168,8 @@ def _require_owner(organisation: Organisation, by: Actor) -> None:
 
 
 def _require_other_owner(row: Membership) -> None:
-    owners = Membership.objects.filter(organisation_id=row.organisation_id, role=Membership.Role.OWNER)
-    if refusal := policies.may_lose_owner(row.role, owners.exclude(pk=row.pk).count()):
-        raise MemberRefused(refusal)
+    if is_only_owner(row):
+        raise MemberRefused(Reason.LAST_OWNER)
 
 
 def _withdraw_invitations_of(row: Membership, by: Actor) -> None:

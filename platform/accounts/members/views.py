@@ -44,6 +44,7 @@ def _page(
     context = {
         "membership": own,
         "is_owner": is_owner,
+        "may_leave": not queries.is_only_owner(own),
         "members": queries.members_of(own.organisation),
         "invitations": queries.open_invitations(own.organisation) if is_owner else [],
         "form": (form or InvitationForm()) if is_owner else None,
@@ -102,8 +103,9 @@ def end_member(request: HttpRequest, member: uuid.UUID) -> HttpResponse:
     """Leave, or remove somebody, after a page that says what follows."""
     found = _member(request, member)
     own = found.user_id == signed_in(request).pk
-    context = {"member": found, "own": own, "refused": ""}
+    context = {"member": found, "own": own, "refused": "", "only_owner": queries.is_only_owner(found)}
     if request.method != "POST":
+        context["refused"] = str(WORDS[Reason.LAST_OWNER]) if context["only_owner"] else ""
         return render(request, "accounts/member_end.html", context)
     try:
         services.end_membership(found, by=_actor(request))

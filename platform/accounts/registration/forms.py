@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.forms import OrganisationForm
 from accounts.registration import domains, rules
+from accounts.registration.countries import COUNTRIES, MISTAKEN
 from accounts.registration.models import Registration
 from accounts.registration.services import (
     LARGEST_FILE,
@@ -66,12 +67,10 @@ class RegistrationForm(forms.Form):
         max_length=64,
         help_text=_("For instance the unified social credit code, or the number in the commercial register."),
     )
-    country = forms.RegexField(
-        r"^[A-Za-z]{2}$",
+    country = forms.CharField(
         label=_("Country"),
-        max_length=2,
-        help_text=_("Two letters of ISO 3166, for instance CN."),
-        error_messages={"invalid": _("Enter two letters, for instance CN.")},
+        help_text=_("Two letters of ISO 3166, e.g. DE or CN."),
+        widget=forms.TextInput(attrs={"maxlength": 2, "autocomplete": "country"}),
     )
     domain = forms.CharField(
         label=_("Domain"),
@@ -90,6 +89,21 @@ class RegistrationForm(forms.Form):
         ),
     )
 
+    def clean_country(self) -> str:
+        found = str(self.cleaned_data["country"]).upper()
+        if found in MISTAKEN:
+            raise forms.ValidationError(
+                _("ISO 3166 has %(code)s for this country, not %(given)s."),
+                params={"code": MISTAKEN[found], "given": found},
+            )
+        if found not in COUNTRIES:
+            raise forms.ValidationError(
+                _(
+                    "This is no country of ISO 3166. Enter its two letters, e.g. DE for Germany or CN for China."
+                )
+            )
+        return found
+
     def clean_domain(self) -> str:
         found = domains.normalised(self.cleaned_data["domain"])
         if not found:
@@ -100,7 +114,7 @@ class RegistrationForm(forms.Form):
         """What `services.file` takes."""
         found = self.cleaned_data
         return Filing(
-            OrganisationData(found["legal_name"].strip(), found["number"].strip(), found["country"].upper()),
+            OrganisationData(found["legal_name"].strip(), found["number"].strip(), found["country"]),
             ContactData(
                 found["contact_name"],
                 found["contact_position"],

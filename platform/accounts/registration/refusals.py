@@ -21,6 +21,7 @@ class Reason(StrEnum):
     EVIDENCE_KIND = "registration_evidence_kind"
     DOMAIN_INVALID = "registration_domain_invalid"
     MAIL_ELSEWHERE = "registration_mail_elsewhere"
+    MAIL_SHARED = "registration_mail_shared"
     MAIL_TOO_OFTEN = "registration_mail_too_often"
     LINK_INVALID = "registration_link_invalid"
     NO_RECORD = "registration_no_record"
@@ -80,6 +81,11 @@ WORDS: Mapping[Reason, Words] = {
         _("An address elsewhere"),
         _("The address does not lie at the registered domain."),
         _("Enter one that does."),
+    ),
+    Reason.MAIL_SHARED: Words(
+        _("A domain of many"),
+        _("At this domain anybody can get an address, so a mail there proves nothing."),
+        _("Prove it by the DNS record, or register again with your organisation's own domain."),
     ),
     Reason.MAIL_TOO_OFTEN: Words(
         _("A mail was just sent"),

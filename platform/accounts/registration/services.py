@@ -27,6 +27,7 @@ from accounts.registration.models import (
 )
 from accounts.registration.policies import answer_due
 from accounts.registration.refusals import Reason, RegistrationRefused
+from accounts.registration.shared_domains import is_shared
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -203,6 +204,8 @@ def _kind_of(data: bytes) -> str:
 
 def may_mail(registration: Registration, address: str) -> None:
     """Raises RegistrationRefused where no link may be mailed there now; the mail counts from here on."""
+    if is_shared(registration.domain):
+        raise RegistrationRefused(Reason.MAIL_SHARED)
     if not domains.lies_at(address, registration.domain):
         raise RegistrationRefused(Reason.MAIL_ELSEWHERE)
     if not cache.add(f"registration-mail-{registration.id}", 1, MAIL_EVERY):

@@ -21,8 +21,10 @@ from accounts.queries import membership_of
 from accounts.registration import domains, queries, rules, services
 from accounts.registration.forms import MailForm, RegistrationForm, RulesForm
 from accounts.registration.refusals import Reason, RegistrationRefused
+from accounts.registration.shared_domains import is_shared
 from accounts.views import membership_in, signed_in
 from audit.events import Actor, system
+from config.lines import folded
 
 REFUSED = 409
 LARGEST_BODY = services.MOST_FILES * services.LARGEST_FILE + 1024 * 1024
@@ -86,6 +88,7 @@ def registration(request: HttpRequest) -> HttpResponse:
         context |= {
             "record_name": domains.record_name(found.latest.domain),
             "record_value": domains.record_value(found.latest.id),
+            "mail_counts": not is_shared(found.latest.domain),
         }
     return render(request, "accounts/registration/status.html", context)
 
@@ -139,7 +142,7 @@ def mail_link(request: HttpRequest) -> HttpResponse:
     place = reverse("accounts:registration_domain", args=[domains.link_token(row.id)])
     text = render_to_string(
         "accounts/registration/mail.txt",
-        {"organisation": row.organisation.name, "link": request.build_absolute_uri(place)},
+        {"organisation": folded(row.organisation.name), "link": request.build_absolute_uri(place)},
     )
     send_mail(_("[Lingee Bench] Confirm your domain"), text, None, [address])
     messages.success(request, _("The mail is on its way. Its link holds for 24 hours."))

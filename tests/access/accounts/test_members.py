@@ -309,6 +309,25 @@ def test_the_last_owner_stays(vendor: world.Vendor) -> None:
     assert membership(vendor.user).role == "owner"
 
 
+def test_leaving_is_offered_to_who_may_leave(vendor: world.Vendor) -> None:
+    """Not to the only owner, whom the page tells why; to two owners, and to whoever is none."""
+    colleague = world.colleague(vendor)
+
+    def offered(who: world.Vendor) -> tuple[bool, bool]:
+        path, client = address("accounts:end_member", membership(who.user).pk), signed_in(who.user)
+        page = client.get(address("accounts:members")).content.decode()
+        return f'href="{path}"' in page, "btn-danger" in client.get(path).content.decode()
+
+    assert (offered(vendor), offered(colleague)) == ((False, False), (True, True))
+    page = signed_in(vendor.user).get(address("accounts:members")).content.decode()
+    assert "the only owner" in page
+    path = address("accounts:end_member", membership(vendor.user).pk)
+    assert "Make another member an owner first." in signed_in(vendor.user).get(path).content.decode()
+    by = accounts.actor_for(vendor.user, channel="web", organisation=vendor.organisation)
+    members.set_role(membership(colleague.user), "owner", by=by)
+    assert (offered(vendor), offered(colleague)) == ((True, True), (True, True))
+
+
 @pytest.mark.serial
 def test_owners_who_leave_at_once_leave_one(vendor: world.Vendor) -> None:
     people = [vendor.user, *(world.person() for _ in range(5))]

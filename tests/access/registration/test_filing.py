@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import dns.message
@@ -14,12 +15,15 @@ import dns.rrset
 import psycopg
 import pytest
 from django.conf import settings as project
+from django.core import mail
 from django.test import Client
 
 from accounts import services as accounts
 from accounts.models import Registration, RegistrationDetails
-from accounts.registration import domains, review
+from accounts.registration import domains, review, shared_domains
+from accounts.registration.countries import COUNTRIES
 from accounts.registration.marks import mark, network_mark, normal
+from accounts.registration.shared_domains import is_shared
 from config import clock, store, vault
 from tests.access.registration import filing
 from tests.access.registration.filing import NEW, PDF, STATUS
@@ -91,7 +95,9 @@ def test_erasing_the_person_closes_their_part_and_the_organisations_key_closes_t
         ([PDF] * 6, {}, "At most five files"),
         ([b"#!/bin/sh"], {}, "registration_evidence_kind"),
         ([PDF], {"domain": "https://jianghai.example/x"}, "Enter a domain like example.com"),
-        ([PDF], {"country": "China"}, "at most 2 characters"),
+        ([PDF], {"country": "China"}, "This is no country of ISO 3166. Enter its two letters, e.g. DE"),
+        ([PDF], {"country": "ZZ"}, "This is no country of ISO 3166"),
+        ([PDF], {"country": "uk"}, "ISO 3166 has GB for this country, not UK"),
         ([PDF], {"number": " "}, "This field is required"),
     ],
 )
@@ -122,6 +128,41 @@ def test_only_an_owner_files_and_one_at_a_time(new: world.Vendor, client: Client
 
 
 # --- the domain ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "domain", ["gmail.com", "vip.163.com", "Outlook.DE", "mail.qq.com", "yahoo.co.uk", "com.cn"]
+)
+def test_a_mail_at_a_providers_domain_proves_nothing_but_its_dns_record_does(
+    new: world.Vendor, name_server: dict[str, str], domain: str
+) -> None:
+    row, browser = filing.filed(new, domain=domain), signed_in(new.user)
+    assert "Send the link" not in (page := browser.get(STATUS).content.decode())
+    assert "only the DNS record proves" in page
+    refused = browser.post(f"{STATUS}mail/", {"address": f"somebody@{domain}"}, follow=True)
+    assert "registration_mail_shared" in refused.content.decode()
+    assert mail.outbox == []
+    name_server[domains.record_name(row.domain)] = domains.record_value(row.id)
+    browser.post(f"{STATUS}dns/")
+    row.refresh_from_db()
+    assert (row.domain_method, row.domain_confirmed_at is not None) == ("dns", True)
+
+
+@pytest.mark.parametrize(
+    "domain", ["jianghai.example", "notgmail.com", "gmail.com.example", "live.company", "co.example"]
+)
+def test_other_domains_are_an_organisations_own(domain: str) -> None:
+    assert not is_shared(domain)
+
+
+def test_the_lists_are_in_order() -> None:
+    """Sorted, so that a change is easy to review; each domain as `normalised` gives it, none said twice."""
+    for name in ("mail_providers", "countries"):
+        lines = (Path(shared_domains.__file__).parent / f"lists/{name}.txt").read_text("ascii").splitlines()
+        assert lines == sorted(set(lines))
+    assert all(domains.normalised(name) == name for name in shared_domains.PROVIDERS)
+    assert (len(COUNTRIES), all(len(code) == 2 and code.isupper() for code in COUNTRIES)) == (249, True)
+    assert {"CN", "DE", "HK", "TW", "US"} <= COUNTRIES
 
 
 def test_a_mailed_link_confirms_the_domain_within_a_day(new: world.Vendor, client: Client) -> None:
