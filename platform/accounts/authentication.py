@@ -76,7 +76,8 @@ class ApiTokenAuthentication(BaseAuthentication):
 
 def _role_of_live(token: ApiToken) -> str:
     if token.revoked_at is not None:
-        raise AuthenticationFailed(code="token_revoked")
+        left = token.revoked_cause == ApiToken.Cause.LEFT
+        raise AuthenticationFailed(code="token_orphaned" if left else "token_revoked")
     if token.expiry is None or token.expiry <= clock.now():
         raise AuthenticationFailed(code="token_expired")
     if token.user.is_suspended or not token.user.is_active:

@@ -201,6 +201,7 @@ class ApiToken(AbstractAuthToken):
         LEAKED = "leaked", _("reported as leaked")
         PASSWORD = "password_changed", _("the holder's password was changed")
         ERASED = "erased", _("the holder was erased")
+        LEFT = "left", _("the holder left the organisation")
 
     public_id = models.UUIDField(unique=True, default=opaque_id, editable=False)
     name = models.CharField(_("name"), max_length=80)

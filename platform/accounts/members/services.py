@@ -21,6 +21,7 @@ from accounts.members.queries import is_only_owner
 from accounts.members.refusals import MemberRefused, Reason
 from accounts.models import Membership, Organisation, User
 from accounts.services import add_member
+from accounts.tokens.services import revoke_for_leaving
 from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
@@ -128,8 +129,8 @@ def set_role(membership: Membership, role: str, *, by: Actor) -> None:
 def end_membership(membership: Membership, *, by: Actor) -> None:
     """The member leaves, or an owner removes them: from this moment they have no part in the organisation.
 
-    Their tokens for it are refused as orphaned. What they did keeps their name, and what it cost stays with the
-    organisation.
+    Their tokens for it are ended, also for when they join again. What they did keeps their name, and what it cost
+    stays with the organisation.
     """
     with transaction.atomic():
         _lock(membership.organisation)
@@ -140,6 +141,7 @@ def end_membership(membership: Membership, *, by: Actor) -> None:
             raise MemberRefused(refusal)
         _require_other_owner(row)
         _withdraw_invitations_of(row, by)
+        revoke_for_leaving(row.user, row.organisation_id, by=by)
         row.delete()
         event = events.MemberEnded(subject=membership.organisation_id, account=str(row.user.pseudonym))
         log.append(event, by=by)

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from knox.crypto import hash_token
 from knox.settings import CONSTANTS
 
 from accounts import events
-from accounts.models import ApiToken, LeakReport, Organisation, User
+from accounts.models import ApiToken, LeakReport, Membership, Organisation, User
 from accounts.notices.kinds import Kind
 from accounts.notices.services import notify
 from accounts.security import factors
@@ -44,14 +44,17 @@ def issue_token(
 ) -> tuple[ApiToken, str]:
     """A new token and its secret text, which is shown this once and never stored.
 
-    Raises factors.FactorMissing for somebody without a second factor, PermissionDenied where the person was suspended
-    or changed the password since `user` was read: what ended all tokens then ends this one too.
+    Raises factors.FactorMissing for somebody without a second factor, PermissionDenied where the person was suspended,
+    left or changed the password since `user` was read: what ended all tokens then ends this one too.
     """
     factors.require_enrolled(user.pk)
     text, lifetime = new_text(), min(lifetime, TOKEN_LIFETIME)
     with transaction.atomic():
+        Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)  # nobody leaves meanwhile
         now = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if now.is_suspended or not now.is_active or now.password != user.password:
+            raise PermissionDenied
+        if not Membership.objects.filter(user=now, organisation=organisation).exists():
             raise PermissionDenied
         token = ApiToken(
             digest=hash_token(text),
@@ -90,7 +93,17 @@ def revoke_token(token: ApiToken, *, by: Actor, cause: ApiToken.Cause = ApiToken
 
 def revoke_all_of(user: User, *, by: Actor, cause: ApiToken.Cause) -> None:
     """Every token of the person that still counts, in the caller's transaction."""
-    for token in ApiToken.objects.filter(user=user, revoked_at=None).order_by("pk"):
+    _revoke(ApiToken.objects.filter(user=user), by=by, cause=cause)
+
+
+def revoke_for_leaving(user: User, organisation_id: UUID, *, by: Actor) -> None:
+    """Those for that organisation, in the caller's transaction; who is invited again makes new ones."""
+    rows = ApiToken.objects.filter(user=user, organisation_id=organisation_id)
+    _revoke(rows, by=by, cause=ApiToken.Cause.LEFT)
+
+
+def _revoke(tokens: QuerySet[ApiToken], *, by: Actor, cause: ApiToken.Cause) -> None:
+    for token in tokens.filter(revoked_at=None).order_by("pk"):
         revoke_token(token, by=by, cause=cause)
 
 
