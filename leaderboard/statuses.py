@@ -56,6 +56,8 @@ LINK: dict[str, Look] = {
     "proposed": Look("warn", "clock", _("to be confirmed")),
     "linked": Look("calm", "check", _("linked")),
     "cleared": Look("good", "check", _("cleared")),
+    "parting": Look("warn", "clock", _("linked, to be parted")),
+    "parted": Look("good", "check", _("parted again")),
 }
 
 TOKEN: dict[str, Look] = {

@@ -171,16 +171,19 @@ LEDGERS = [
         columns=(
             *("first", "second", "state", "verdict", "proposed_by", "proposed_at"),
             *("decided_by", "decided_at", "absorbed", "into"),
+            *("parting_by", "parting_at", "parted_by", "parted_at"),
         ),
         query='SELECT id, "first", "second", state, verdict, proposed_by, '  # noqa: S608
         f"{INSTANT.format('proposed_at')}, decided_by, {INSTANT.format('decided_at')}, absorbed, "
-        '"into" FROM accounts_linkcase',
+        f'"into", parting_by, {INSTANT.format("parting_at")}, parted_by, {INSTANT.format("parted_at")} '
+        "FROM accounts_linkcase",
         begins=frozenset({"link.opened"}),
         steps={
             "link.opened": together(
                 sets(first="first", second="second"),
                 becomes(state="open", verdict="", proposed_by="", proposed_at=""),
                 becomes(decided_by="", decided_at="", absorbed="", into=""),
+                becomes(parting_by="", parting_at="", parted_by="", parted_at=""),
             ),
             "link.proposed": together(
                 becomes(state="proposed"),
@@ -191,6 +194,11 @@ LEDGERS = [
                 _linked,
                 sets(decided_by="decided_by", decided_at="at", absorbed="absorbed", into="into"),
             ),
+            "link.parting_proposed": together(
+                becomes(state="parting"), sets(parting_by="proposed_by", parting_at="at")
+            ),
+            "link.parting_returned": becomes(state="linked", parting_by="", parting_at=""),
+            "link.parted": together(becomes(state="parted"), sets(parted_by="decided_by", parted_at="at")),
         },
     ),
 ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db import transaction
 
+from accounts.linking import parting
 from accounts.linking import services as linking
 from accounts.linking.models import LinkCase
 from accounts.linking.queries import lineages_now
@@ -31,12 +34,36 @@ def decide(case: LinkCase, *, by: Actor) -> None:
     Raises like `accounts.linking.services.decide`.
     """
     with transaction.atomic():
-        lineages = sorted(lineages_now(case))
-        for task_set in sorted(open_task_sets(), key=lambda row: str(row.pk)):
-            for lineage in lineages:
-                slots.hold(task_set, QuotaCounter.Kind.LINEAGE, lineage)
+        _hold(lineages_now(case))
         linking.decide(case, by=by)
         if case.absorbed_id is None:
             return
         for stop in AdmissionStop.objects.filter(lineage=case.absorbed_id, lifted_at=None):
             stop_admission(stop.task_set, cause=stop.cause, lineage=case.into, until=stop.until, by=by)
+
+
+def part(case: LinkCase, *, by: Actor) -> None:
+    """Confirm that a link is undone. Admissions under way are waited for; what stops both stops each from now on.
+
+    Raises like `accounts.linking.parting.decide`.
+    """
+    with transaction.atomic():
+        _hold({key for key in (case.absorbed_id, case.into_id) if key is not None})
+        parting.decide(case, by=by)
+        if case.absorbed_id is None:
+            return
+        stops = AdmissionStop.objects.filter(lineage=case.into_id, lifted_at=None, since__gte=case.decided_at)
+        known = AdmissionStop.objects.filter(lineage=case.absorbed_id, lifted_at=None)
+        own = set(known.values_list("task_set_id", "cause", "until"))
+        for stop in stops:
+            if (stop.task_set_id, stop.cause, stop.until) not in own:
+                stop_admission(
+                    stop.task_set, cause=stop.cause, lineage=case.absorbed, until=stop.until, by=by
+                )
+
+
+def _hold(lineages: set[UUID]) -> None:
+    """The counters of these, in one order, until the transaction ends."""
+    for task_set in sorted(open_task_sets(), key=lambda row: str(row.pk)):
+        for lineage in sorted(lineages):
+            slots.hold(task_set, QuotaCounter.Kind.LINEAGE, lineage)

@@ -229,6 +229,7 @@ class Code(StrEnum):
     AUDITOR_TERM = "auditor_term"
     # linked accounts
     LINK_MOVED_ON = "link_moved_on"
+    LINK_BUILT_ON = "link_built_on"
     # reviewed issuers
     ISSUER_ADDRESS = "issuer_address"
     ISSUER_PUBLISHED = "issuer_published"

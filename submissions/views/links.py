@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,12 +15,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.duties import queries as duties
 from accounts.duties.refusals import DutyRefused
+from accounts.linking import parting, services
 from accounts.linking import queries as linking
-from accounts.linking import services
 from accounts.linking.models import LinkCase
 from accounts.linking.refusals import LinkRefused
 from accounts.services import actor_for
 from accounts.views import signed_in
+from audit.events import Actor
 from submissions.delivery import delivers, hand_out
 from submissions.linking import queries
 from submissions.linking import services as joining
@@ -34,6 +36,17 @@ SIGNALS = {
     "card": gettext_lazy("near-identical HarnessCards"),
 }
 REFUSED = 409
+
+
+class PartingForm(forms.Form):
+    """Why a link is to be undone."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=gettext_lazy("For the second person; the log holds a salted hash of it."),
+    )
 
 
 class ProposalForm(forms.Form):
@@ -67,27 +80,28 @@ def cases(request: HttpRequest) -> HttpResponse:
 @reviewer_page
 @delivers("link")
 def case(request: HttpRequest, which: UUID) -> HttpResponse:
-    return _shown(request, _found(request, which), ProposalForm())
+    found = _found(request, which)
+    return _shown(request, found, _form(found))
 
 
 @require_POST
 @reviewer_page
 @delivers("link")
 def act(request: HttpRequest, which: UUID, act: str) -> HttpResponse:
-    """Propose, confirm or send back."""
-    found, form = _found(request, which), ProposalForm(request.POST if act == "propose" else None)
-    by = actor_for(signed_in(request), channel="web")
+    """Propose, confirm or send back: first the decision, and where it linked the two, that it be undone."""
+    found = _found(request, which)
+    form, by = _form(found, request.POST), actor_for(signed_in(request), channel="web")
     if act == "propose" and not form.is_valid():
         return _shown(request, found, form, 422)
+    acts: dict[str, Callable[[], None]] = {
+        "propose": lambda: _propose(found, form, by),
+        "confirm": lambda: (joining.part if _is_parting(found) else joining.decide)(found, by=by),
+        "return": lambda: (parting.send_back if _is_parting(found) else services.send_back)(found, by=by),
+    }
+    if act not in acts:
+        raise Http404
     try:
-        if act == "propose":
-            services.propose(found, **form.cleaned_data, by=by)
-        elif act == "confirm":
-            joining.decide(found, by=by)
-        elif act == "return":
-            services.send_back(found, by=by)
-        else:
-            raise Http404
+        acts[act]()
     except (DutyRefused, LinkRefused) as refused:
         messages.error(request, str(refused))
     else:
@@ -102,11 +116,27 @@ def _found(request: HttpRequest, which: UUID) -> LinkCase:
     return found
 
 
+def _is_parting(found: LinkCase) -> bool:
+    return found.state == LinkCase.State.PARTING
+
+
+def _form(found: LinkCase, sent: QueryDict | None = None) -> forms.Form:
+    return PartingForm(sent) if found.state == LinkCase.State.LINKED else ProposalForm(sent)
+
+
+def _propose(found: LinkCase, form: forms.Form, by: Actor) -> None:
+    facts = form.cleaned_data
+    if isinstance(form, PartingForm):
+        parting.propose(found, reason=facts["reason"], by=by)
+    else:
+        services.propose(found, verdict=facts["verdict"], reason=facts["reason"], by=by)
+
+
 def _signals(found: LinkCase) -> list[str]:
     return [str(SIGNALS.get(kind, kind)) for kind in sorted({kind for kind, _mark in found.signals})]
 
 
-def _shown(request: HttpRequest, found: LinkCase, form: ProposalForm, status: int = 200) -> HttpResponse:
+def _shown(request: HttpRequest, found: LinkCase, form: forms.Form, status: int = 200) -> HttpResponse:
     usage = queries.joint_usage(found)
     by = actor_for(signed_in(request), channel="web")
     face = [found.state, found.signals, [[row.task_set.label, row.together] for row in usage]]

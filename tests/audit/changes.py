@@ -28,8 +28,8 @@ INSERT INTO accounts_registration (id, organisation_id, filed_by, filed_at, due_
 UPDATE accounts_registrationdetails SET wrapped_key = '';
 INSERT INTO accounts_registrationevidence (id, registration_id, number, kind, size, sha256)
   SELECT gen_random_uuid(), id, 5, 'image/png', 1, '' FROM accounts_registration;
-INSERT INTO accounts_linkcase (id, "first", "second", signals, state, opened_at, verdict, reason)
-  SELECT gen_random_uuid(), one.id, other.id, '[]', 'open', now(), '', ''
+INSERT INTO accounts_linkcase (id, "first", "second", signals, state, opened_at, verdict, reason, moved, parting_reason)
+  SELECT gen_random_uuid(), one.id, other.id, '[]', 'open', now(), '', '', '[]', ''
   FROM accounts_lineage one JOIN accounts_lineage other ON one.id < other.id;
 INSERT INTO accounts_auditorganisation (organisation_id, since)
   SELECT id, now() FROM accounts_organisation

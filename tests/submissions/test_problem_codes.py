@@ -26,6 +26,8 @@ PARTS = {ROOT / "platform": ("accounts", "evaluation"), ROOT: ("submissions", "g
 CODES = {code.value for code in Code}
 TEXTS = re.compile(r"submissions/problems/(?!handler)|refusals\.py$|/management/|/probes/|/grader/")
 """Where codes are listed or worded, which says nothing of their being used; and programs of the sandbox."""
+CODED = re.compile(r"""translate "Code" %}\s*(?:<a [^>]*>)?<code>([a-z_]+)</code>""")
+"""A code as templates write it, after the word that says so."""
 HOST_ONLY = {"ExportRefused", "RegradingRefused"}
 """Of two commands on the host, answered in English to whoever types them."""
 
@@ -53,8 +55,8 @@ def _enumerated(module: ModuleType, tree: ast.Module) -> Iterator[StrEnum]:
 def _passed(tree: ast.Module) -> Iterator[str]:
     """Texts that are passed as `code=`, as the library of the API takes them, or that stand in tables of states."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "code" and isinstance(node.value, ast.Constant):
-            yield str(node.value.value)
+        if isinstance(node, ast.keyword) and node.arg == "code":
+            yield from (str(part.value) for part in ast.walk(node.value) if isinstance(part, ast.Constant))
         elif isinstance(node, ast.Tuple):
             yield from (str(part.value) for part in node.elts if isinstance(part, ast.Constant))
 
@@ -72,7 +74,7 @@ def _raised_by_the_database() -> set[str]:
 def _written() -> set[str]:
     """Codes that stand in templates."""
     texts = [path.read_text() for path in (ROOT / "templates").rglob("*.html")]
-    return {code for text in texts for code in re.findall(r"<code>([a-z]+(?:_[a-z]+)+)</code>", text)}
+    return {code for text in texts for code in re.findall(CODED, text)}
 
 
 def _said() -> set[str]:
@@ -119,7 +121,7 @@ def test_whatever_refuses_has_codes_of_the_catalogue() -> None:
 
 
 def test_templates_write_no_code_of_their_own() -> None:
-    assert {"csrf_failed", "internal_error"} <= _written() <= CODES
+    assert {"csrf_failed", "bad_request", "account_suspended"} <= _written() <= CODES
 
 
 @pytest.mark.django_db

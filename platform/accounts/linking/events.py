@@ -62,6 +62,34 @@ class LinkDecided(Event):
     into: str | None = None
 
 
+class LinkPartingProposed(Event):
+    """A link that was confirmed is said to be false."""
+
+    kind: ClassVar[str] = "link.parting_proposed"
+    subject_type: ClassVar[str] = "link"
+    sentence = _("{proposed_by} proposed to undo the link of the case {subject}.")
+    proposed_by: str
+    at: str
+    reason: str
+
+
+class LinkPartingReturned(Event):
+    kind: ClassVar[str] = "link.parting_returned"
+    subject_type: ClassVar[str] = "link"
+    sentence = _("{returned_by} did not confirm that the link of the case {subject} be undone.")
+    returned_by: str
+
+
+class LinkParted(Event):
+    """The organisations that had moved have an allowance of their own again; what each used stays counted for it."""
+
+    kind: ClassVar[str] = "link.parted"
+    subject_type: ClassVar[str] = "link"
+    sentence = _("{decided_by} confirmed that the link of the case {subject} is undone.")
+    decided_by: str
+    at: str
+
+
 class LineageChanged(Event):
     kind: ClassVar[str] = "organisation.lineage_changed"
     subject_type: ClassVar[str] = "organisation"

@@ -42,13 +42,18 @@ class NetworkMark(models.Model):
 
 
 class LinkCase(models.Model):
-    """Two lineages and the signals that speak for one owner; one person proposes, another decides."""
+    """Two lineages and the signals that speak for one owner; one person proposes, another decides.
+
+    A link that proves false is undone in the same way: the organisations that moved go back, with their uses.
+    """
 
     class State(models.TextChoices):
         OPEN = "open", _("to be reviewed")
         PROPOSED = "proposed", _("to be confirmed")
         LINKED = "linked", _("linked")
         CLEARED = "cleared", _("cleared")
+        PARTING = "parting", _("linked, to be parted")
+        PARTED = "parted", _("parted again")
 
     class Verdict(models.TextChoices):
         LINK = "link", _("they belong together")
@@ -73,6 +78,14 @@ class LinkCase(models.Model):
     """The lineage whose organisations moved …"""
     into = _lineage(db_column="into", null=True, blank=True)
     """… and the one that they joined."""
+    moved = models.JSONField(default=list, blank=True)
+    """Ids of those organisations, as texts."""
+    parting_reason = models.TextField(blank=True, default="")
+    """Why the link is to be undone; for staff only."""
+    parting_by = _person("parting_by")
+    parting_at = models.DateTimeField(null=True, blank=True)
+    parted_by = _person("parted_by")
+    parted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -88,8 +101,22 @@ class LinkCase(models.Model):
             models.CheckConstraint(
                 condition=Q(state="open", verdict="", proposed_by=None, decided_by=None)
                 | Q(state="proposed", proposed_by__isnull=False, decided_by=None)
-                | Q(state="linked", verdict="link", proposed_by__isnull=False, decided_by__isnull=False)
+                | Q(
+                    state__in=("linked", "parting", "parted"),
+                    verdict="link",
+                    proposed_by__isnull=False,
+                    decided_by__isnull=False,
+                )
                 | Q(state="cleared", verdict="clear", proposed_by__isnull=False, decided_by__isnull=False),
                 name="link_state_by_two",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="parted", parting_by__isnull=False, parted_by__isnull=False)
+                | Q(state="parting", parting_by__isnull=False, parted_by=None)
+                | Q(~Q(state__in=("parting", "parted")), parting_by=None, parted_by=None),
+                name="link_parted_by_two",
+            ),
+            models.CheckConstraint(
+                condition=Q(parted_by=None) | ~Q(parted_by=F("parting_by")), name="link_parting_two_people"
             ),
         ]

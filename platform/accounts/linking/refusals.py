@@ -12,6 +12,7 @@ from accounts.refusals import AccountsRefused, Words
 
 class Reason(StrEnum):
     MOVED = "link_moved_on"
+    BUILT_ON = "link_built_on"
 
 
 WORDS: Mapping[Reason, Words] = {
@@ -20,10 +21,15 @@ WORDS: Mapping[Reason, Words] = {
         _("Somebody else has proposed or decided meanwhile."),
         _("Look again."),
     ),
+    Reason.BUILT_ON: Words(
+        _("A later link builds on this one"),
+        _("Organisations that this link moved were linked further since."),
+        _("Undo the later link first."),
+    ),
 }
 
 
 class LinkRefused(AccountsRefused[Reason]):
-    """Somebody else has proposed or decided meanwhile."""
+    """Somebody was faster, or a later link stands against it."""
 
     words = WORDS

@@ -61,7 +61,7 @@ def raise_case(one: UUID, other: UUID, signals: Iterable[Signal], *, by: Actor) 
             )
         cases = list(LinkCase.objects.filter(first=first, second=second))
         known = {(kind, mark) for case in cases for kind, mark in case.signals}
-        if not found - known or any(case.state == LinkCase.State.LINKED for case in cases):
+        if not found - known or any(case.state in queries.JOINED for case in cases):
             return None
         under_way = next((case for case in cases if case.decided_at is None), None)
         if under_way is not None:
@@ -92,14 +92,14 @@ def propose(case: LinkCase, *, verdict: str, reason: str, by: Actor) -> None:
     """Be the first of the two."""
     person = duties.standing(by)
     with refusing(), transaction.atomic():
-        row = _locked(case, LinkCase.State.OPEN)
+        row = locked(case, LinkCase.State.OPEN)
         for lineage in queries.lineages_now(row):
             if refusal := may_propose(person, lineage=lineage):
                 raise DutyRefused(refusal)
         if not reason.strip():
             raise DutyRefused(Reason.NO_REASON)
         row.state, row.verdict = LinkCase.State.PROPOSED, LinkCase.Verdict(verdict)
-        row.reason, row.proposed_by, row.proposed_at = reason.strip(), _person(by), clock.now()
+        row.reason, row.proposed_by, row.proposed_at = reason.strip(), person_of(by), clock.now()
         row.save(update_fields=["state", "verdict", "reason", "proposed_by", "proposed_at"])
         event = events.LinkProposed(
             subject=row.id,
@@ -116,7 +116,7 @@ def send_back(case: LinkCase, *, by: Actor) -> None:
     """Do not confirm: the case waits for another proposal."""
     person = duties.standing(by)
     with refusing(), transaction.atomic():
-        row = _locked(case, LinkCase.State.PROPOSED)
+        row = locked(case, LinkCase.State.PROPOSED)
         for lineage in queries.lineages_now(row):
             if refusal := may_propose(person, lineage=lineage):
                 raise DutyRefused(refusal)
@@ -131,7 +131,8 @@ def decide(case: LinkCase, *, by: Actor) -> None:
     """Be the second of the two: clear the pair, or let both draw on one allowance from now on."""
     second = duties.standing(by)
     with refusing(), transaction.atomic():
-        row = _locked(case, LinkCase.State.PROPOSED)
+        hold_lineages()
+        row = locked(case, LinkCase.State.PROPOSED)
         assert row.proposed_by is not None
         lineages = queries.lineages_now(row)
         first = duties.standing_of(row.proposed_by)
@@ -139,12 +140,14 @@ def decide(case: LinkCase, *, by: Actor) -> None:
             raise DutyRefused(refusal)
         linked = row.verdict == LinkCase.Verdict.LINK
         row.state = LinkCase.State.LINKED if linked else LinkCase.State.CLEARED
-        row.decided_by, row.decided_at = _person(by), clock.now()
+        row.decided_by, row.decided_at = person_of(by), clock.now()
         if linked and len(lineages) > 1:
             row.into_id, row.absorbed_id = sorted(
                 lineages
             )  # ids are ordered by creation: the older one stays
-        row.save(update_fields=["state", "decided_by", "decided_at", "into", "absorbed"])
+            moving = Organisation.objects.filter(lineage_id=row.absorbed_id).order_by("created_at")
+            row.moved = [str(key) for key in moving.values_list("id", flat=True)]
+        row.save(update_fields=["state", "decided_by", "decided_at", "into", "absorbed", "moved"])
         event = events.LinkDecided(
             subject=row.id,
             verdict=row.verdict,
@@ -175,11 +178,17 @@ def _join(case: LinkCase, by: Actor) -> None:
         log.append(event, by=by)
 
 
-def _locked(case: LinkCase, state: str) -> LinkCase:
+def locked(case: LinkCase, state: str) -> LinkCase:
     row = LinkCase.objects.select_for_update(no_key=True).get(pk=case.pk)
     if row.state != state:
         raise LinkRefused(Moved.MOVED)
     return row
+
+
+def hold_lineages() -> None:
+    """Until the transaction ends nobody else joins or parts lineages, so that what a link builds on stays."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('lineages', 0))")
 
 
 def _listed(signals: set[Signal]) -> list[list[str]]:
@@ -190,5 +199,5 @@ def _kinds(signals: set[Signal]) -> list[str]:
     return sorted({kind for kind, _ in signals})
 
 
-def _person(actor: Actor) -> User:
+def person_of(actor: Actor) -> User:
     return User.objects.get(pseudonym=actor.id)

@@ -28,6 +28,11 @@ LINK = ("link.proposed", "c", {"verdict": "link", "proposed_by": "p"})
 LINKED = ("link.decided", "c", {"verdict": "link", "decided_by": "q", "absorbed": "b", "into": "a"})
 MOVED = ("organisation.lineage_changed", "o", {"before": "b", "lineage": "a", "case": "c"})
 
+PARTING = ("link.parting_proposed", "c", {"proposed_by": "p"})
+PARTED = ("link.parted", "c", {"decided_by": "q"})
+BACK = ("organisation.lineage_changed", "o", {"before": "a", "lineage": "b", "case": "c"})
+JOINED: list[tuple[str, str, dict[str, Any]]] = [ORGANISATION, OPENED, LINK, LINKED, MOVED]
+
 
 def but(event: tuple[str, str, dict[str, Any]], **changes: Any) -> tuple[str, str, dict[str, Any]]:
     return (event[0], event[1], event[2] | changes)
@@ -51,6 +56,8 @@ def test_what_happened_as_it_should_is_silent() -> None:
     )
     assert judged(ORGANISATION, ("organisation.verified", "o", {})) == []
     assert judged(ORGANISATION, OPENED, ("link.extended", "c", {}), LINK, LINKED, MOVED) == []
+    kept = ("link.parting_returned", "c", {"returned_by": "q"})
+    assert judged(*JOINED, PARTING, kept, PARTING, PARTED, BACK) == []
     assert (
         judged(
             OPENED, LINK, ("link.returned", "c", {}), but(LINK, verdict="clear"), but(LINKED, verdict="clear")
@@ -83,6 +90,14 @@ def test_what_happened_as_it_should_is_silent() -> None:
         ([OPENED, LINK, but(LINKED, verdict="clear")], "otherwise than was proposed"),
         ([ORGANISATION, OPENED, LINK, MOVED], "was not decided so"),
         ([ORGANISATION, OPENED, LINK, LINKED, but(MOVED, lineage="z")], "was not decided so"),
+        ([*JOINED, PARTED], "which is decided"),
+        ([*JOINED, PARTING, but(PARTED, decided_by="p")], "one person alone"),
+        ([*JOINED, PARTING, BACK], "was not decided so"),
+        ([*JOINED, PARTING, PARTED, MOVED], "was not decided so"),
+        (
+            [OPENED, but(LINK, verdict="clear"), but(LINKED, verdict="clear"), PARTING],
+            "was not linked",
+        ),
     ],
 )
 def test_each_deviation_is_found(events: list[tuple[str, str, dict[str, Any]]], words: str) -> None:

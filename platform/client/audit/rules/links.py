@@ -1,4 +1,4 @@
-"""Linked accounts: a case is opened once, proposed by one, decided by another; lineages change by such a decision."""
+"""Linked accounts: a case is opened once, proposed by one, decided by another, and undone in the same way."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class _Case:
     proposed_by: str = ""
     absorbed: str = ""
     into: str = ""
+    parting_by: str = ""
     seen: int = -1
 
 
@@ -23,6 +24,9 @@ BEFORE = {
     "link.proposed": ("open",),
     "link.returned": ("proposed",),
     "link.decided": ("proposed",),
+    "link.parting_proposed": ("decided",),
+    "link.parting_returned": ("parting",),
+    "link.parted": ("parting",),
 }
 """By kind: what the case must be."""
 
@@ -53,8 +57,9 @@ class Links(Rule):
 
     def _moved(self, event: Seen) -> str | None:
         found = self._cases.get(event.data["case"], _Case())
-        decided = found.state == "decided" and found.verdict == "link"
-        fits = decided and (found.absorbed, found.into) == (event.data["before"], event.data["lineage"])
+        ways = {"decided": (found.absorbed, found.into), "parted": (found.into, found.absorbed)}
+        way = (event.data["before"], event.data["lineage"])
+        fits = found.verdict == "link" and ways.get(found.state) == way
         if not fits and not event.excused(found.seen):
             return f"the organisation {event.subject} changes its lineage by a case that was not decided so"
         return None
@@ -74,6 +79,16 @@ def _step(found: _Case, event: Seen, since: int) -> str | None:
             return f"the case {event.subject} is proposed and decided by one person alone"
         if before == "proposed" and event.data["verdict"] != found.verdict:
             return f"the case {event.subject} is decided otherwise than was proposed"
+    elif event.kind == "link.parting_proposed":
+        found.state, found.parting_by = "parting", event.data["proposed_by"]
+        if found.verdict != "link":
+            return f"the case {event.subject} is to be parted and was not linked"
+    elif event.kind == "link.parting_returned":
+        found.state = "decided"
+    elif event.kind == "link.parted":
+        found.state = "parted"
+        if event.data["decided_by"] == found.parting_by:
+            return f"the case {event.subject} is parted by one person alone"
     if before not in BEFORE[event.kind] and not event.excused(since):
         return f"{event.kind} happens to the case {event.subject}, which is {before}"
     return None
