@@ -28,6 +28,7 @@ SUBMISSION: dict[str, Look] = {
     "paused": Look("warn", "pause", _("paused")),
     "awaiting_choice": Look("warn", "question", _("your choice is needed")),
     "rejected": Look("bad", "cross", _("rejected at intake")),
+    "preflight_passed": Look("good", "check", _("preflight passed")),
     "preflight_failed": Look("bad", "cross", _("preflight failed")),
     "cancelled": Look("calm", "stop", _("cancelled")),
     "incomplete": Look("warn", "half", _("kept, evaluation incomplete")),

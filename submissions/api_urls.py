@@ -9,6 +9,7 @@ from submissions.api import (
     check,
     oidc,
     organisation,
+    preflights,
     published,
     registry,
     submissions,
@@ -20,6 +21,7 @@ from submissions.api import (
 from submissions.api.base import Anyone
 
 SUBMISSION = "submissions/<uuid:submission_id>"
+PREFLIGHT = "preflights/<uuid:preflight_id>"
 
 urlpatterns: list[URLPattern] = [
     path("harnesses", registry.Harnesses.as_view(), name="api-harnesses"),
@@ -36,6 +38,10 @@ urlpatterns: list[URLPattern] = [
     path(f"{SUBMISSION}/choice", submissions.SubmissionChoice.as_view(), name="api-submission-choice"),
     path(f"{SUBMISSION}/preflight", submissions.SubmissionPreflight.as_view(), name="api-preflight"),
     path(f"{SUBMISSION}/receipt", submissions.SubmissionReceipt.as_view(), name="api-receipt"),
+    path("preflights", preflights.Preflights.as_view(), name="api-preflights"),
+    path(PREFLIGHT, preflights.PreflightDetail.as_view(), name="api-preflight-alone"),
+    path(f"{PREFLIGHT}/runs", preflights.PreflightRuns.as_view(), name="api-preflight-runs"),
+    path(f"{PREFLIGHT}/cancel", preflights.PreflightCancel.as_view(), name="api-preflight-cancel"),
     path("organisation", organisation.OrganisationStatus.as_view(), name="api-organisation"),
     path("upstreams", upstreams.Upstreams.as_view(), name="api-upstreams"),
     path("upstreams/<uuid:upstream_id>", upstreams.UpstreamDetail.as_view(), name="api-upstream"),

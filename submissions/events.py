@@ -167,6 +167,23 @@ class SubmissionAdmitted(Event):
     publication_consent: int
 
 
+class PreflightAdmitted(Event):
+    """A preflight on its own: its moves are events of a submission, its slot there is none."""
+
+    kind: ClassVar[str] = "preflight.admitted"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _(
+        "{actor} was admitted with the preflight {subject} of the version {harness_version} "
+        "on the public tasks of {task_set}."
+    )
+    harness_version: str
+    task_set: str
+    package_digest: str
+    card_digest: str
+    upload: str
+    lineage: str
+
+
 class SubmissionMoved(Event):
     kind: ClassVar[str] = "submission.moved"
     subject_type: ClassVar[str] = "submission"

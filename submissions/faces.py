@@ -30,6 +30,24 @@ def submission_face(submission: Submission) -> dict[str, Any]:
     }
 
 
+def face_of(submission: Submission) -> dict[str, Any]:
+    """The one of the two that is right for its scope."""
+    return preflight_face(submission) if submission.is_preflight else submission_face(submission)
+
+
+def preflight_face(submission: Submission) -> dict[str, Any]:
+    """How a preflight on its own stands: its state, and how many of its runs have a result."""
+    report = queries.preflight_report(submission)
+    return {
+        "id": submission.id,
+        "state": submission.state,
+        "since": submission.state_since,
+        "reason": submission.reason_code,
+        "rerun_since": submission.rerun_since,
+        "runs": [report.state, report.total, report.done, report.crashed, report.missing],
+    }
+
+
 def list_face(submissions: Iterable[Submission]) -> list[list[Any]]:
     """A list of submissions: which, how far."""
     return [[row.id, row.state, row.state_since, queries.progress(row)] for row in submissions]

@@ -8,35 +8,39 @@ UNTIL, FROM = INSTANT.format("submission.cooldown_until"), INSTANT.format("valid
 
 
 def _admitted(state: State, event: Told) -> None:
-    state.update(state="created", reason="", cooldown_lifted="0")
+    state.update(scope="full", state="created", reason="", cooldown_lifted="0")
     state["organisation"] = str(event.actor.get("organisation", ""))
 
 
+def _preflight(state: State, event: Told) -> None:
+    _admitted(state, event)
+    state.update(scope="preflight", consent="0", cooldown="")
+
+
+_THINGS = {
+    "harness_version": "harness_version",
+    "task_set": "task_set",
+    "package": "package_digest",
+    "card": "card_digest",
+    "upload": "upload",
+}
 SUBMISSION = Ledger(
     table="submissions_submission",
     columns=(
-        *("state", "reason", "organisation", "harness_version", "task_set", "package", "card", "upload"),
-        *("consent", "cooldown", "cooldown_lifted"),
+        *("scope", "state", "reason", "organisation", "harness_version", "task_set", "package", "card"),
+        *("upload", "consent", "cooldown", "cooldown_lifted"),
     ),
-    query="SELECT submission.id, submission.state, submission.reason_code, submission.organisation_id, "  # noqa: S608
-    "submission.harness_version_id, version.label, submission.package_digest, submission.card_digest, "
-    f"submission.upload_id, submission.publication_consent::int, {UNTIL}, "
+    query="SELECT submission.id, submission.scope, submission.state, submission.reason_code, "  # noqa: S608
+    "submission.organisation_id, submission.harness_version_id, version.label, submission.package_digest, "
+    f"submission.card_digest, submission.upload_id, submission.publication_consent::int, {UNTIL}, "
     "(submission.cooldown_ended_at IS NOT NULL)::int FROM submissions_submission submission "
     "JOIN benchmark_tasksetversion version ON version.id = submission.task_set_id",
-    begins=frozenset({"submission.admitted"}),
+    begins=frozenset({"submission.admitted", "preflight.admitted"}),
     steps={
         "submission.admitted": together(
-            _admitted,
-            sets(
-                harness_version="harness_version",
-                task_set="task_set",
-                package="package_digest",
-                card="card_digest",
-                upload="upload",
-                consent="publication_consent",
-                cooldown="cooldown_until",
-            ),
+            _admitted, sets(**_THINGS, consent="publication_consent", cooldown="cooldown_until")
         ),
+        "preflight.admitted": together(_preflight, sets(**_THINGS)),
         "submission.moved": sets(state="after", reason="cause"),
         "submission.publication_consent_changed": sets(consent="consent"),
         "cooldown.lifted": becomes(cooldown_lifted="1"),
@@ -48,6 +52,10 @@ def _first_move(state: State, event: Told) -> None:
     state["moves"] = "created:admitted"
 
 
+def _first_of_preflight(state: State, event: Told) -> None:
+    state["moves"] = "created:preflight_admitted"
+
+
 def _next_move(state: State, event: Told) -> None:
     state["moves"] = f"{state.get('moves', '')} {event.text('after')}:{event.text('cause')}"
 
@@ -57,8 +65,12 @@ TRANSITIONS = Ledger(
     columns=("moves",),
     query="SELECT submission_id, string_agg(state || ':' || cause, ' ' ORDER BY id) "
     "FROM submissions_submissiontransition GROUP BY submission_id",
-    begins=frozenset({"submission.admitted"}),
-    steps={"submission.admitted": _first_move, "submission.moved": _next_move},
+    begins=frozenset({"submission.admitted", "preflight.admitted"}),
+    steps={
+        "submission.admitted": _first_move,
+        "preflight.admitted": _first_of_preflight,
+        "submission.moved": _next_move,
+    },
 )
 
 

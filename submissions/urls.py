@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from submissions.views import publishers, registry, submission, submitting, tokens, upstreams, webhooks
+from submissions.views import (
+    preflights,
+    publishers,
+    registry,
+    submission,
+    submitting,
+    tokens,
+    upstreams,
+    webhooks,
+)
 
 app_name = "submissions"
 urlpatterns = [
@@ -15,15 +24,16 @@ urlpatterns = [
     path("v/submissions/", submission.submission_list, name="submissions"),
     path("v/submissions/new/", submitting.new_submission, name="new_submission"),
     path("v/uploads/<uuid:upload>/confirm/", submitting.confirm, name="confirm"),
+    path("v/uploads/<uuid:upload>/preflight/", preflights.start, name="start_preflight"),
     path("v/submissions/<uuid:submission>/", submission.submission, name="submission"),
     path("v/submissions/<uuid:submission>/cancel/", submission.cancel, name="cancel"),
     path("v/submissions/<uuid:submission>/choice/", submission.choice, name="choice"),
     path("v/submissions/<uuid:submission>/consent/", submission.consent, name="consent"),
     path("v/submissions/<uuid:submission>/receipt/", submission.receipt, name="receipt"),
-    path("v/submissions/<uuid:submission>/preflight/", submission.preflight, name="preflight"),
+    path("v/submissions/<uuid:submission>/preflight/", preflights.preflight, name="preflight"),
     path(
         "v/submissions/<uuid:submission>/preflight/<slug:task>/<int:index>/",
-        submission.preflight_run,
+        preflights.preflight_run,
         name="preflight_run",
     ),
     path("v/upstreams/", upstreams.upstream_list, name="upstreams"),

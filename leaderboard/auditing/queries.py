@@ -31,12 +31,13 @@ SELECT organisation.is_operator, count(*), count(DISTINCT submission.organisatio
                       WHERE submission_id = submission.id AND state = 'queued') queued ON true
   LEFT JOIN LATERAL (SELECT min(at) AS at FROM submissions_submissiontransition
                       WHERE submission_id = submission.id AND state = 'running') running ON true
+ WHERE submission.scope = 'full'
  GROUP BY organisation.is_operator
 """
 ENDS = """
 SELECT organisation.is_operator, submission.state, count(*) FROM submissions_submission submission
   JOIN accounts_organisation organisation ON organisation.id = submission.organisation_id
- WHERE submission.ended_at IS NOT NULL GROUP BY organisation.is_operator, submission.state
+ WHERE submission.scope = 'full' AND submission.ended_at IS NOT NULL GROUP BY organisation.is_operator, submission.state
 """
 REFUNDS = """
 SELECT organisation.is_operator, slot.cause, count(*) FROM submissions_slot slot
@@ -48,7 +49,8 @@ REFUSALS = """
 SELECT organisation.is_operator, moved.cause, count(*) FROM submissions_submissiontransition moved
   JOIN submissions_submission submission ON submission.id = moved.submission_id
   JOIN accounts_organisation organisation ON organisation.id = submission.organisation_id
- WHERE moved.state IN ('rejected', 'preflight_failed') GROUP BY organisation.is_operator, moved.cause
+ WHERE submission.scope = 'full' AND moved.state IN ('rejected', 'preflight_failed')
+ GROUP BY organisation.is_operator, moved.cause
 """
 # Single refusals beyond the first of an hour are sampled; the second kind says how many there were.
 # Events of the platform itself name no organisation: a repeated run belongs to whoever submitted.

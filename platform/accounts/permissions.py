@@ -66,7 +66,12 @@ class Permission(StrEnum):
     SUBMISSION_CANCEL = "submission:cancel"
     SUBMISSION_CHOICE = "submission:choice"
     """Keep or void an incomplete one: people decide that."""
+    PREFLIGHT_START = "preflight:start"
+    """Start and cancel a preflight on its own."""
+    PREFLIGHT_LIST = "preflight:list"
+    """Preflights on their own: how they stand, and their logs."""
     PREFLIGHT_READ = "preflight:read"
+    """The preflight of a submission."""
     RESULT_READ = "result:read"
     RECEIPT_READ = "receipt:read"
     QUOTA_READ = "quota:read"
@@ -148,6 +153,8 @@ _ROWS: dict[Permission, tuple[tuple[Credential, ...], tuple[str, ...], tuple[Sco
     Permission.SUBMISSION_SUBMIT: ((_S, _T, _A), _WRITERS, (_SUBMIT,)),
     Permission.SUBMISSION_CANCEL: ((_S, _T, _A), _WRITERS, (_SUBMIT,)),
     Permission.SUBMISSION_CHOICE: ((_S, _T), _WRITERS, (_SUBMIT,)),
+    Permission.PREFLIGHT_START: ((_S, _T, _A), _WRITERS, (_PREFLIGHT, _SUBMIT)),
+    Permission.PREFLIGHT_LIST: ((_S, _T, _A), _ALL, (_READ, _PREFLIGHT)),
     Permission.PREFLIGHT_READ: ((_S, _T, _W), _ALL, (_READ, _PREFLIGHT)),
     Permission.RESULT_READ: ((_S, _T, _W), _ALL, (_READ,)),
     Permission.RECEIPT_READ: ((_S, _T, _A, _W), _ALL, (_READ,)),

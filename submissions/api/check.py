@@ -16,7 +16,6 @@ from submissions.api.openapi import problems
 from submissions.api.serializers import StrictSerializer
 from submissions.api.shapes import CheckOut
 from submissions.delivery import delivers, show_status
-from submissions.models import Submission
 from submissions.problems import Code
 from submissions.problems.handler import problem_body
 from submissions.queries import Forecast, Intent
@@ -69,7 +68,7 @@ def statement(found: Forecast) -> dict[str, Any]:
 def _estimate(found: Forecast) -> dict[str, Any]:
     window, earlier = found.window, found.earlier
     if earlier is not None:
-        return {"note": Code.IDENTICAL_EARLIER.value, "uses": 0, "submission": _address(earlier)}
+        return {"note": Code.IDENTICAL_EARLIER.value, "uses": 0, "submission": earlier.address}
     assert window is not None
     until = window.now + window.terms.cooldown if window.terms.cooldown_seconds else None
     return {
@@ -79,7 +78,3 @@ def _estimate(found: Forecast) -> dict[str, Any]:
         "cooldown_until": until.isoformat() if until else None,
         "runs_per_task": window.terms.runs_per_task,
     }
-
-
-def _address(earlier: Submission) -> str:
-    return f"/api/v1/submissions/{earlier.id}"

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from submissions import queries
 from submissions.api.shapes import WindowOut
 from submissions.models import Harness, Submission
+from submissions.policies import Purpose
 from submissions.policies.failures import FailureClass, failure_class
 
 MAXIMUM_PARTS = 10_000
@@ -50,6 +51,7 @@ class UploadIn(StrictSerializer):
     harness_version = serializers.UUIDField()
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z")
     size = serializers.IntegerField(min_value=0, max_value=2**53)
+    purpose = serializers.ChoiceField(choices=list(Purpose), default=Purpose.SUBMISSION)
 
 
 class PartIn(StrictSerializer):
@@ -168,7 +170,7 @@ class SubmissionOut(serializers.Serializer[Any]):
     progress = serializers.SerializerMethodField()
 
     def get_url(self, submission: Submission) -> str:
-        return f"/api/v1/submissions/{submission.id}"
+        return submission.address
 
     def get_progress(self, submission: Submission) -> int:
         return queries.progress(submission)

@@ -15,6 +15,7 @@ from submissions.api.base import MemberView, referenced
 from submissions.api.openapi import CREATES, problems
 from submissions.api.serializers import CompleteIn, PartOut, UploadIn, UploadOpenOut, UploadOut
 from submissions.models import Upload
+from submissions.policies import Purpose
 
 
 def _with_parts(body: dict[str, Any], upload: Upload) -> dict[str, Any]:
@@ -38,7 +39,8 @@ class Uploads(MemberView):
         self.caller.require_harness(version.harness_id)
 
         def act() -> tuple[int, dict[str, Any]]:
-            services.require_use(version, sha256=body["sha256"], by=actor)
+            purpose = Purpose(body["purpose"])
+            services.require_use(version, sha256=body["sha256"], by=actor, purpose=purpose)
             upload = services.open_upload(version, sha256=body["sha256"], size=body["size"], by=actor)
             return 201, dict(UploadOut(upload).data)
 

@@ -48,7 +48,7 @@ def propose(submission_id: UUID, *, hours: int, reason: str, by: Actor) -> Packa
     if not 1 <= hours <= LONGEST_HOURS:
         raise Refused(Refusal(Code.INVALID_FIELD, errors=[FieldError("$.hours", f"1 to {LONGEST_HOURS}")]))
     with transaction.atomic():
-        submission = Submission.objects.select_for_update(of=("self",)).select_related("organisation")
+        submission = Submission.of_any_scope.select_for_update(of=("self",)).select_related("organisation")
         found = submission.get(pk=submission_id)
         _require_stranger(found, standing)
         if found.package_id is None or PackageDeletion.objects.filter(submission=found).exists():
@@ -193,7 +193,7 @@ def _end(row: PackageOpening, by: Actor) -> None:
 def delete_due(*, by: Actor) -> int:
     """Delete every package whose date is over and that no open case holds; returns how many."""
     ended_before = clock.now() - timedelta(days=settings.PACKAGE_RETENTION_DAYS)
-    due = Submission.objects.filter(
+    due = Submission.of_any_scope.filter(
         ended_at__lte=ended_before, package__isnull=False, package_deletion=None
     ).exclude(openings__in=PackageOpening.objects.filter(**HOLDING))
     count = 0
@@ -206,7 +206,7 @@ def _delete(submission_id: UUID, ended_before: datetime, by: Actor) -> int:
     """Bytes first: if what follows fails, the next sweep does it again, and no row says that they are gone."""
     with transaction.atomic():
         found = (
-            Submission.objects.select_for_update(of=("self",))
+            Submission.of_any_scope.select_for_update(of=("self",))
             .select_related("package", "organisation")
             .get(pk=submission_id)
         )

@@ -41,7 +41,7 @@ def _equal() -> Iterator[tuple[str, Iterable[tuple[str, UUID]]]]:
         yield kind, Registration.objects.values_list(f"{kind}_mark", lineage).distinct()
     since = (clock.now() - KEPT).date()
     yield "network", NetworkMark.objects.filter(day__gte=since).values_list("mark", lineage).distinct()
-    yield "package", Submission.objects.values_list("package_digest", lineage).distinct()
+    yield "package", Submission.of_any_scope.values_list("package_digest", lineage).distinct()
 
 
 def _near_cards() -> Iterator[tuple[Pair, str]]:

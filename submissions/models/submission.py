@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -13,10 +15,26 @@ from config.ids import new_id
 from evaluation.models import EvaluationRun, StoredPackage
 from submissions.models.registry import HarnessVersion
 from submissions.models.upload import Upload
+from submissions.policies.states import PREFLIGHT_STATES
+
+
+class WholeSubmissions(models.Manager["Submission"]):
+    """All but preflights on their own, so that nothing takes one of those for a submission by an oversight."""
+
+    def get_queryset(self) -> models.QuerySet[Submission]:
+        return super().get_queryset().filter(scope=Submission.Scope.FULL)
 
 
 class Submission(models.Model):
-    """One harness version on one task-set version. `state` changes only through `services.lifecycle.move`."""
+    """One harness version on one task-set version. `state` changes only through `services.moves.move`.
+
+    A preflight on its own is a row with that scope: it is checked and run on the public tasks as any submission is,
+    and ends there. It has no slot, no cooldown, no held-out run.
+    """
+
+    class Scope(models.TextChoices):
+        FULL = "full", _("submission")
+        PREFLIGHT = "preflight", _("preflight only")
 
     class State(models.TextChoices):
         CREATED = "created", _("received")
@@ -30,6 +48,7 @@ class Submission(models.Model):
         HELD = "held", _("held for review")
         COMPLETE = "complete", _("complete")
         REJECTED = "rejected", _("rejected at intake")
+        PREFLIGHT_PASSED = "preflight_passed", _("preflight passed")
         PREFLIGHT_FAILED = "preflight_failed", _("preflight failed")
         CANCELLED = "cancelled", _("cancelled")
         INCOMPLETE = "incomplete", _("incomplete")
@@ -40,10 +59,12 @@ class Submission(models.Model):
         API = "api", _("API")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    scope = models.CharField(max_length=12, choices=Scope.choices, default=Scope.FULL)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="submissions")
     harness_version = models.ForeignKey(HarnessVersion, on_delete=models.PROTECT, related_name="submissions")
     task_set = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="submissions")
-    upload = models.OneToOneField(Upload, on_delete=models.PROTECT, related_name="submission")
+    upload = models.ForeignKey(Upload, on_delete=models.PROTECT, related_name="submissions")
+    """Used up by one whole submission; any number of preflights may read it before."""
     account = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions", null=True, blank=True
     )
@@ -94,6 +115,9 @@ class Submission(models.Model):
     next_rerun_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
+    objects = WholeSubmissions()
+    of_any_scope: ClassVar[models.Manager[Submission]] = models.Manager()
+
     class Meta:
         indexes = [
             models.Index(fields=["organisation", "-id"], name="submission_of_organisation"),
@@ -111,6 +135,7 @@ class Submission(models.Model):
                     state__in=(
                         "complete",
                         "rejected",
+                        "preflight_passed",
                         "preflight_failed",
                         "cancelled",
                         "incomplete",
@@ -147,6 +172,7 @@ class Submission(models.Model):
                         "held",
                         "complete",
                         "rejected",
+                        "preflight_passed",
                         "preflight_failed",
                         "cancelled",
                         "incomplete",
@@ -156,7 +182,33 @@ class Submission(models.Model):
                 | ~Q(reason_code=""),
                 name="halted_submission_says_why",
             ),
+            models.CheckConstraint(
+                condition=(Q(scope="full") & ~Q(state="preflight_passed"))
+                | Q(
+                    scope="preflight",
+                    state__in=sorted(PREFLIGHT_STATES),
+                    canary_run__isnull=True,
+                    held_out_run__isnull=True,
+                    cooldown_until__isnull=True,
+                    publication_consent=False,
+                    runs_per_task=1,
+                ),
+                name="preflight_alone_goes_no_further",
+            ),
+            models.UniqueConstraint(
+                fields=["upload"], condition=Q(scope="full"), name="upload_used_by_one_submission"
+            ),
         ]
+
+    @property
+    def is_preflight(self) -> bool:
+        """Whether it is a preflight on its own."""
+        return self.scope == self.Scope.PREFLIGHT
+
+    @property
+    def address(self) -> str:
+        """Where the API shows it."""
+        return f"/api/v1/{'preflights' if self.is_preflight else 'submissions'}/{self.pk}"
 
 
 class SubmissionTransition(models.Model):

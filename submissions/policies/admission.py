@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from submissions.policies.quota import QuotaWindow
+from submissions.policies.quota import Purpose, QuotaWindow
 from submissions.problems.codes import Code
 from submissions.problems.refusal import NoDate, Refusal
 
@@ -88,6 +88,20 @@ def may_ask(facts: Facts) -> Refusal | None:
         return Refusal(Code.VERIFICATION_EXPIRED)
     if facts.standing.organisation_state != "verified":
         return Refusal(Code.ORGANISATION_NOT_VERIFIED)
+    return _in_order(facts)
+
+
+def may_preflight(facts: Facts, window: QuotaWindow) -> Refusal | None:
+    """Whether a preflight on its own is admitted now: also to who is under review, or has to be reviewed again.
+
+    It tells nothing about held-out tasks, so stops of admissions and uses that are spent are no matter, and it binds
+    no version to its package. The participation rules are needed: the platform runs foreign code under them.
+    """
+    return may_act(facts.standing) or _in_order(facts) or window.serving(Purpose.PREFLIGHT).refusal()
+
+
+def _in_order(facts: Facts) -> Refusal | None:
+    """Rules, task set, card and upload: needed whatever is asked for."""
     if not facts.standing.rules_accepted:
         return Refusal(Code.RULES_NOT_ACCEPTED)
     if not facts.entitled:

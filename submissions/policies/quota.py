@@ -6,7 +6,7 @@ Pages and API show what these functions return; an admission is decided by the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -15,6 +15,13 @@ from submissions.problems.refusal import NoDate, Refusal
 
 PREFLIGHT_WINDOW = timedelta(days=7)
 """A duration between instants, never a calendar week."""
+
+
+class Purpose(StrEnum):
+    """What a package is sent for; it does not bind to that."""
+
+    SUBMISSION = "submission"
+    PREFLIGHT = "preflight"
 
 
 class Rule(StrEnum):
@@ -75,7 +82,8 @@ class Ledger:
     """None where no person's account is drawn on."""
     in_flight: int
     attempts: Sequence[datetime]
-    """Instants of the line's admissions that began within the window or before; voided ones are left out."""
+    """Instants of the line's admissions, preflights on their own among them, that began within the window or before;
+    those that the platform did not carry out are left out."""
     cooldown_until: datetime | None
     """The latest cooldown end of the line that was not lifted."""
 
@@ -154,6 +162,16 @@ class QuotaWindow:
         return next(
             (counter.next_allowed_reason for counter in self.rules if counter.next_allowed_reason), None
         )
+
+    def serving(self, purpose: Purpose) -> QuotaWindow:
+        """The rules for this purpose: all, or for a preflight on its own what is in flight and the ceiling."""
+        return self._for_preflight if purpose is Purpose.PREFLIGHT else self
+
+    @property
+    def _for_preflight(self) -> QuotaWindow:
+        rules = (Rule.IN_FLIGHT, Rule.PREFLIGHT)
+        counters = tuple(counter for counter in self.counters if counter.rule in rules)
+        return replace(self, counters=counters, cooldown=Counter(Rule.COOLDOWN, 0, 0))
 
     def is_shut(self, until: datetime) -> bool:
         """Whether nothing more is admitted before `until`, as far as the rules can tell now."""

@@ -19,7 +19,7 @@ class SlotEffect(StrEnum):
 MOVES: Final[dict[str, tuple[str, ...]]] = {
     "created": ("checking", "cancelled"),
     "checking": ("preflight", "rejected", "cancelled", "voided"),
-    "preflight": ("queued", "preflight_failed", "cancelled", "voided"),
+    "preflight": ("queued", "preflight_passed", "preflight_failed", "cancelled", "voided"),
     "queued": ("running", "preflight_failed", "paused", "cancelled", "voided"),
     "running": ("grading", "paused", "awaiting_choice", "cancelled", "voided"),
     "paused": ("queued", "running", "awaiting_choice", "cancelled", "voided"),
@@ -27,6 +27,20 @@ MOVES: Final[dict[str, tuple[str, ...]]] = {
     "awaiting_choice": ("incomplete", "voided"),
     "held": ("complete", "voided"),
 }
+
+PREFLIGHT_STATES: Final = frozenset(
+    {
+        "created",
+        "checking",
+        "preflight",
+        "preflight_passed",
+        "preflight_failed",
+        "rejected",
+        "cancelled",
+        "voided",
+    }
+)
+"""All that a preflight on its own can be; a whole submission is never `preflight_passed`."""
 
 SLOT_MOVES: Final[dict[str, tuple[str, ...]]] = {
     "reserved": ("consumed", "refunded"),
@@ -39,7 +53,9 @@ UPLOAD_MOVES: Final[dict[str, tuple[str, ...]]] = {
     "complete": ("consumed", "aborted", "expired"),
 }
 
-ENDS: Final = frozenset({"complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided"})
+ENDS: Final = frozenset(
+    {"complete", "rejected", "preflight_passed", "preflight_failed", "cancelled", "incomplete", "voided"}
+)
 IN_FLIGHT: Final = frozenset({"created", "checking", "preflight", "queued", "running", "paused", "grading"})
 """States that block another submission of the same line. A held result, or one that waits for the vendor's choice,
 runs nothing any more and blocks nothing."""
@@ -63,15 +79,19 @@ PREFLIGHT_CRASH_PERCENT: Final = 20
 """Above this share of runs that crashed without artefact or reply, preflight has failed."""
 
 
-def may_move(state: str, to: str, *, paused_from: str = "") -> bool:
-    """Whether the move is legal; a pause ends in the state that it left."""
+def may_move(state: str, to: str, *, scope: str = "full", paused_from: str = "") -> bool:
+    """Whether the move is legal; a pause ends in the state that it left, a preflight on its own goes no further."""
     if to not in MOVES.get(state, ()):
+        return False
+    if scope == "preflight" and to not in PREFLIGHT_STATES:
+        return False
+    if scope == "full" and to == "preflight_passed":
         return False
     return state != "paused" or to not in ("queued", "running") or to == paused_from
 
 
 def slot_effect(state: str, to: str, slot_state: str) -> SlotEffect:
-    """Who pays: what the move from `state` to `to` does to a use in `slot_state`.
+    """Who pays: what the move from `state` to `to` does to a use in `slot_state`, which is empty where there is none.
 
     Before held-out tasks start (the use is reserved) every end returns it. Afterwards only a void for a fault of the
     platform does; a void after review keeps it counted unless the ruling says otherwise.

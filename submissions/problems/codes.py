@@ -132,6 +132,8 @@ class Code(StrEnum):
     # life of a submission
     ADMITTED = "admitted"
     IDENTICAL_EARLIER = "identical_earlier"
+    PREFLIGHT_ADMITTED = "preflight_admitted"
+    PREFLIGHT_CANCELLED = "preflight_cancelled"
     CHECK_STARTED = "check_started"
     CHECK_PASSED = "check_passed"
     PREFLIGHT_PASSED = "preflight_passed"

@@ -10,6 +10,7 @@ from submissions.problems.codes import Code
 from submissions.problems.requests import Row
 
 _WAIT = _("Nothing to do; the page shows the next step.")
+_FREE = _("Nothing is counted and no cooldown runs. Try again when you like.")
 _RETURNED = _("Your use was returned and the cooldown lifted. Submit again when you like.")
 
 
@@ -24,6 +25,7 @@ def _progress(code: Code, title: Promise) -> Row:
 PASSED: list[Row] = [
     _progress(Code.ADMITTED, _("Admitted; one use is reserved")),
     _progress(Code.IDENTICAL_EARLIER, _("Identical to an earlier submission; its result is returned")),
+    _progress(Code.PREFLIGHT_ADMITTED, _("Accepted as a preflight on its own; no submission is used")),
     _progress(Code.CHECK_STARTED, _("The package is being checked")),
     _progress(Code.CHECK_PASSED, _("Package accepted; preflight on the public tasks has started")),
     _progress(Code.PREFLIGHT_PASSED, _("Preflight passed")),
@@ -92,6 +94,13 @@ ENDS: list[Row] = [
         _RETURNED,
     ),
     _says(
+        Code.PREFLIGHT_CANCELLED,
+        Fault.VENDOR_DECISION,
+        _("Preflight cancelled"),
+        _("The preflight was cancelled. No submission was used; it counts as a preflight."),
+        _("Start another preflight, or submit the package, when you like."),
+    ),
+    _says(
         Code.CANCELLED_AFTER_START,
         Fault.VENDOR_DECISION,
         _("Cancelled after the start"),
@@ -116,21 +125,21 @@ ENDS: list[Row] = [
         Fault.PLATFORM,
         _("Never started"),
         _("The platform did not take up this submission within a day. Nothing was charged."),
-        _RETURNED,
+        _FREE,
     ),
     _says(
         Code.DEADLINE_CHECKING,
         Fault.PLATFORM,
         _("Check not finished"),
         _("The platform could not finish checking the package in time. Nothing was charged."),
-        _RETURNED,
+        _FREE,
     ),
     _says(
         Code.DEADLINE_PREFLIGHT,
         Fault.PLATFORM,
         _("Preflight not finished"),
         _("The platform could not finish the preflight in time. Nothing was charged."),
-        _RETURNED,
+        _FREE,
     ),
     _says(
         Code.DEADLINE_RUNNING,

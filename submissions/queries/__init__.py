@@ -2,7 +2,7 @@
 organisation sees what is the organisation's; everybody else gets NotVisible, the same as for what does not exist."""
 
 from submissions.policies import QuotaWindow
-from submissions.queries.admission import Forecast, Intent, Order, forecast, may_submit
+from submissions.queries.admission import Forecast, Intent, Order, forecast, may_submit, preflight_refusal
 from submissions.queries.ledger import (
     QuotaCard,
     TaskSetTerms,
@@ -31,8 +31,13 @@ from submissions.queries.submissions import (
     Moment,
     Outcome,
     charge,
+    if_cancelled,
     in_flight_of,
+    of_any_scope,
+    one_of_any_scope,
     outcome,
+    preflight_of,
+    preflights_of,
     progress,
     submission_made_of,
     submission_of,
@@ -61,11 +66,17 @@ __all__ = [
     "harness_of",
     "harness_versions",
     "harnesses_of",
+    "if_cancelled",
     "in_flight_of",
     "may_submit",
+    "of_any_scope",
+    "one_of_any_scope",
     "open_task_sets",
     "outcome",
+    "preflight_of",
+    "preflight_refusal",
     "preflight_report",
+    "preflights_of",
     "progress",
     "quota_cards",
     "quota_window",

@@ -121,9 +121,19 @@ def forecast(order: Order | Intent, *, by: Actor) -> Forecast:
     return Forecast(policies.may_submit(seen.facts, window), None, window)
 
 
+def preflight_refusal(order: Order | Intent, *, by: Actor) -> Refusal | None:
+    """Why a preflight on its own would not be admitted now; nothing is changed and nothing charged."""
+    now = clock.now()
+    seen = see(order, account=by.account, now=now)
+    window = quota_window(order.harness_version.harness, order.task_set, account=by.account, now=now)
+    if window is None:
+        return policies.not_entitled(order.task_set.label)
+    return policies.may_preflight(seen.facts, window)
+
+
 def identical_in_flight(earlier: Submission) -> Refusal:
     return Refusal(
         Code.IDENTICAL_IN_FLIGHT,
         {"submission": str(earlier.id)},
-        instance=f"/api/v1/submissions/{earlier.id}",
+        instance=earlier.address,
     )

@@ -12,7 +12,7 @@ from accounts.models import Organisation
 from benchmark.models import TaskSetVersion
 from config import clock
 from submissions.models import Harness, QuotaPolicy, Slot
-from submissions.policies import QuotaWindow, Terms, Usage, window
+from submissions.policies import Purpose, QuotaWindow, Terms, Usage, window
 from submissions.problems import Code, Refusal
 from submissions.queries.registry import harnesses_of, open_task_sets
 from submissions.queries.statements import ledger_row
@@ -74,7 +74,9 @@ def returned_by_staff(organisation: Organisation) -> list[Slot]:
     return list(related.order_by("-refunded_at")[:RETURNS_SHOWN])
 
 
-def shut_everywhere(harness: Harness, *, account: UUID | None, until: datetime) -> Refusal | None:
+def shut_everywhere(
+    harness: Harness, *, account: UUID | None, until: datetime, purpose: Purpose = Purpose.SUBMISSION
+) -> Refusal | None:
     """Why no open version would admit this harness before `until`, so that a package would be sent in vain.
 
     None where one may: what a submission in flight holds may be free at any moment. None too where none is open.
@@ -84,6 +86,7 @@ def shut_everywhere(harness: Harness, *, account: UUID | None, until: datetime) 
         shown = quota_window(harness, task_set, account=account)
         if shown is None:
             continue
+        shown = shown.serving(purpose)
         if not shown.is_shut(until):
             return None
         found = found or shown.refusal()

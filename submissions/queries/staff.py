@@ -27,9 +27,9 @@ class StaffRow:
 
 
 def running_for_staff() -> list[StaffRow]:
-    """All submissions that are not at an end, oldest state first."""
+    """All submissions and preflights that are not at an end, oldest state first."""
     rows = list(
-        Submission.objects.exclude(state__in=ENDS)
+        Submission.of_any_scope.exclude(state__in=ENDS)
         .select_related(
             "organisation",
             "harness_version__harness",
@@ -64,7 +64,7 @@ def due_submissions() -> list[UUID]:
         | Q(canary_run__state__in=OPEN_RUNS)
         | Q(held_out_run__state__in=OPEN_RUNS)
     )
-    rows = Submission.objects.filter(~Q(state__in=ENDS) | open_run).order_by("id")
+    rows = Submission.of_any_scope.filter(~Q(state__in=ENDS) | open_run).order_by("id")
     return list(rows.values_list("id", flat=True))
 
 
@@ -75,12 +75,15 @@ def budget_seconds(run: EvaluationRun) -> int:
 
 
 def due_uploads(now: datetime) -> list[UUID]:
-    """Uploads whose bytes have to leave quarantine: expired, failed, aborted, or of a submission that is checked."""
+    """Uploads whose bytes have to leave quarantine: expired, failed, aborted, or of a submission that is checked.
+
+    A preflight that is not checked yet still needs them.
+    """
     ended = (Upload.State.FAILED, Upload.State.ABORTED, Upload.State.EXPIRED)
     unchecked = (Submission.State.CREATED, Submission.State.CHECKING)
+    unused = (Upload.State.OPEN, Upload.State.VERIFYING, Upload.State.COMPLETE)
+    over = Q(expires_at__lte=now, state__in=unused) | Q(state=Upload.State.CONSUMED)
     rows = Upload.objects.filter(removed_at__isnull=True).filter(
-        Q(state__in=ended)
-        | Q(expires_at__lte=now, state__in=(Upload.State.OPEN, Upload.State.VERIFYING, Upload.State.COMPLETE))
-        | (Q(state=Upload.State.CONSUMED) & ~Q(submission__state__in=unchecked))
+        Q(state__in=ended) | (over & ~Q(submissions__state__in=unchecked))
     )
     return list(rows.order_by("id").values_list("id", flat=True))

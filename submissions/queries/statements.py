@@ -17,6 +17,7 @@ from submissions.models import QuotaPolicy, Submission
 from submissions.policies import PREFLIGHT_WINDOW, Ledger, Terms, Usage
 from submissions.policies.states import IN_FLIGHT
 
+# Preflights on their own are among the submissions: they are in flight, and are attempts, like all others.
 # A lineage's uses are those of all harnesses of the organisations that are linked by now: the lineage in a slot says
 # whose allowance it was when the use was reserved.
 LEDGER = """
@@ -42,7 +43,8 @@ WITH whose AS (
    GROUP BY q.state
 ), made AS (
   SELECT count(*) FILTER (WHERE s.state = ANY (%(in_flight)s)) AS in_flight,
-         array_agg(s.admitted_at) FILTER (WHERE s.admitted_at > %(since)s AND s.state <> 'voided') AS attempts,
+         array_agg(s.admitted_at) FILTER (WHERE s.admitted_at > %(since)s AND s.state <> 'voided'
+                                            AND s.reason_code <> 'deadline_created') AS attempts,
          max(s.cooldown_until) FILTER (WHERE s.cooldown_until > %(now)s AND s.cooldown_ended_at IS NULL) AS until
     FROM submissions_submission s JOIN submissions_harnessversion v ON v.id = s.harness_version_id
    WHERE v.harness_id = %(line)s AND s.task_set_id = %(task_set)s
@@ -61,11 +63,12 @@ SELECT u.state, u.expires_at, u.harness_version_id,
        (SELECT count(DISTINCT rule) FROM submissions_quotapolicy
          WHERE task_set_id = %(task_set)s AND valid_from <= %(now)s),
        EXISTS (SELECT 1 FROM submissions_submission s
-                WHERE s.harness_version_id = %(version)s AND s.package_digest <> u.sha256
+                WHERE s.harness_version_id = %(version)s AND s.package_digest <> u.sha256 AND s.scope = 'full'
                   AND (s.package_id IS NOT NULL OR s.state IN ('created', 'checking'))),
        stop.cause, stop.until,
        (SELECT s.id FROM submissions_submission s JOIN accounts_organisation o ON o.id = s.organisation_id
          WHERE o.lineage_id = %(lineage)s AND s.task_set_id = %(task_set)s AND s.package_digest = u.sha256
+           AND s.scope = 'full'
            AND s.card_digest = %(card)s AND s.protocol_version = %(protocol)s AND s.evaluator_version = %(evaluator)s
            AND s.state = ANY (%(answering)s)
          ORDER BY s.state = 'complete' DESC, s.id LIMIT 1)

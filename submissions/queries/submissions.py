@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Manager, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -81,8 +81,36 @@ def submissions_of(
     before: UUID | None = None,
     limit: int = PAGE,
 ) -> list[Submission]:
-    """Newest first; `before` is the id of the last one of the page before."""
-    rows = _visible(organisation)
+    """Newest first, without preflights on their own; `before` is the id of the last one of the page before."""
+    return _page(_visible(organisation), harness, state, before, limit)
+
+
+def preflights_of(
+    organisation: Organisation,
+    *,
+    harness: Harness | None = None,
+    before: UUID | None = None,
+    limit: int = PAGE,
+) -> list[Submission]:
+    """Preflights on their own, newest first."""
+    rows = _visible(organisation, Submission.of_any_scope).filter(scope=Submission.Scope.PREFLIGHT)
+    return _page(rows, harness, "", before, limit)
+
+
+def of_any_scope(
+    organisation: Organisation,
+    *,
+    harness: Harness | None = None,
+    before: UUID | None = None,
+    limit: int = PAGE,
+) -> list[Submission]:
+    """Submissions and preflights on their own, newest first: what the pages list."""
+    return _page(_visible(organisation, Submission.of_any_scope), harness, "", before, limit)
+
+
+def _page(
+    rows: QuerySet[Submission], harness: Harness | None, state: str, before: UUID | None, limit: int
+) -> list[Submission]:
     if harness is not None:
         rows = rows.filter(harness_version__harness=harness)
     if state:
@@ -98,19 +126,39 @@ def submission_made_of(upload: Upload) -> UUID | None:
 
 
 def submission_of(organisation: Organisation, submission_id: UUID) -> Submission:
-    """Raises NotVisible."""
-    found = _visible(organisation).filter(id=submission_id).first()
+    """Raises NotVisible, for a preflight on its own too."""
+    return _one(_visible(organisation), submission_id)
+
+
+def preflight_of(organisation: Organisation, submission_id: UUID) -> Submission:
+    """A preflight on its own. Raises NotVisible."""
+    found = one_of_any_scope(organisation, submission_id)
+    if not found.is_preflight:
+        raise NotVisible
+    return found
+
+
+def one_of_any_scope(organisation: Organisation, submission_id: UUID) -> Submission:
+    """A submission, or a preflight on its own. Raises NotVisible."""
+    return _one(_visible(organisation, Submission.of_any_scope), submission_id)
+
+
+def _one(rows: QuerySet[Submission], submission_id: UUID) -> Submission:
+    found = rows.filter(id=submission_id).first()
     if found is None:
         raise NotVisible
     return found
 
 
 def in_flight_of(organisation: Organisation) -> list[Submission]:
-    """Those that are not at an end, newest first."""
-    return list(_visible(organisation).exclude(state__in=ENDS).order_by("-id"))
+    """Submissions and preflights that are not at an end, newest first."""
+    rows = _visible(organisation, Submission.of_any_scope)
+    return list(rows.exclude(state__in=ENDS).order_by("-id"))
 
 
-def _visible(organisation: Organisation) -> QuerySet[Submission]:
+def _visible(
+    organisation: Organisation, rows: Manager[Submission] = Submission.objects
+) -> QuerySet[Submission]:
     related = (
         "organisation",
         "harness_version__harness",
@@ -119,7 +167,7 @@ def _visible(organisation: Organisation) -> QuerySet[Submission]:
         "held_out_run",
         "preflight_run",
     )
-    return Submission.objects.filter(organisation=organisation).select_related(*related)
+    return rows.filter(organisation=organisation).select_related(*related)
 
 
 def timeline(submission: Submission) -> list[Moment]:
@@ -158,7 +206,7 @@ def charge(submission: Submission) -> Charge:
         refunded_at=slot.refunded_at,
         cooldown_until=None if lifted else submission.cooldown_until,
         cooldown_ended_at=lifted,
-        if_cancelled=_if_cancelled(submission, slot),
+        if_cancelled=if_cancelled(submission),
     )
 
 
@@ -174,10 +222,13 @@ def _charge_words(slot: Slot) -> str:
     return sentence(slot.cause, {**slot.submission.reason_facts, "reason": slot.reason})
 
 
-def _if_cancelled(submission: Submission, slot: Slot) -> str:
+def if_cancelled(submission: Submission) -> str:
+    """What cancelling now would do to its use: returned, kept, none where it has none, or not_possible."""
     if submission.state not in IN_FLIGHT:
         return "not_possible"
-    return "returned" if slot.state == Slot.State.RESERVED else "kept"
+    if submission.is_preflight:
+        return "none"
+    return "returned" if submission.slot.state == Slot.State.RESERVED else "kept"
 
 
 def outcome(submission: Submission) -> Outcome | None:

@@ -15,6 +15,7 @@ from submissions.services.policy import (
     set_policy,
     stop_admission,
 )
+from submissions.services.preflighting import start_preflight
 from submissions.services.progress import advance, advance_run, conclude, pause, resume
 from submissions.services.registry import add_version, register_harness
 from submissions.services.sweeping import remove_upload, sweep
@@ -64,6 +65,7 @@ __all__ = [
     "set_policy",
     "set_publication_consent",
     "sign_parts",
+    "start_preflight",
     "stop_admission",
     "submit",
     "sweep",

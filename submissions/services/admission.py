@@ -111,7 +111,7 @@ def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:
             raise Refused(refusal)
         submission = _create(order, upload, window, by)
         after = quota_window(line, order.task_set, account=by.account, now=now)
-    return 202, _receipt(submission, after, note=Code.ADMITTED)
+    return 202, receipt(submission, after, note=Code.ADMITTED)
 
 
 def _create(order: Order, upload: Upload, window: QuotaWindow, by: Actor) -> Submission:
@@ -163,14 +163,14 @@ def _answer_by_earlier(earlier: Submission, upload: Upload, by: Actor) -> tuple[
     if earlier.state != Submission.State.COMPLETE:
         raise Refused(identical_in_flight(earlier))
     log.append(events.SubmissionAnsweredByEarlier(subject=earlier.id, upload=str(upload.id)), by=by)
-    return 200, _receipt(earlier, None, note=Code.IDENTICAL_EARLIER)
+    return 200, receipt(earlier, None, note=Code.IDENTICAL_EARLIER)
 
 
-def _receipt(submission: Submission, window: QuotaWindow | None, *, note: Code) -> dict[str, Any]:
+def receipt(submission: Submission, window: QuotaWindow | None, *, note: Code) -> dict[str, Any]:
     """The stored answer: facts of the admission only, so that a repeat a month later reads the same."""
     return {
         "id": str(submission.id),
-        "url": f"/api/v1/submissions/{submission.id}",
+        "url": submission.address,
         "note": note.value,
         "state": submission.state,
         "harness_version": str(submission.harness_version_id),

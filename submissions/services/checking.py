@@ -48,7 +48,8 @@ def check(submission_id: UUID, *, by: Actor | None = None) -> None:
     lease = begin_check(submission_id, by=actor)
     if lease is None:
         return
-    submission = Submission.objects.select_related("upload", "harness_version__harness").get(pk=submission_id)
+    rows = Submission.of_any_scope.select_related("upload", "harness_version__harness")
+    submission = rows.get(pk=submission_id)
     with tempfile.NamedTemporaryFile(prefix="intake-") as file:
         try:
             manifest, unpacked = _examine(submission, file)  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ CHOICES = {
 
 
 def cancel(submission_id: UUID, *, by: Actor) -> Submission:
-    """End a submission. Before held-out tasks start the use is returned, afterwards it stays counted.
+    """End a submission or a preflight. Before held-out tasks start the use is returned, afterwards it stays counted.
 
     Cancelling what is cancelled changes nothing. Raises Refused: move_not_possible, standing.
     """
@@ -31,11 +31,16 @@ def cancel(submission_id: UUID, *, by: Actor) -> Submission:
             standing.require(submission.organisation, by)
         if submission.state == Submission.State.CANCELLED:
             return submission
-        counted = submission.slot.state == Slot.State.CONSUMED
-        cause = Code.CANCELLED_AFTER_START if counted else Code.CANCELLED_BY_VENDOR
-        move(submission, Submission.State.CANCELLED, cause=cause, by=by)
+        move(submission, Submission.State.CANCELLED, cause=_cancelling(submission), by=by)
         tickets.send("submissions.tasks.advance", submission.id)
     return submission
+
+
+def _cancelling(submission: Submission) -> Code:
+    if submission.is_preflight:
+        return Code.PREFLIGHT_CANCELLED
+    counted = submission.slot.state == Slot.State.CONSUMED
+    return Code.CANCELLED_AFTER_START if counted else Code.CANCELLED_BY_VENDOR
 
 
 def choose(submission_id: UUID, choice: str, *, by: Actor) -> Submission:

@@ -17,8 +17,8 @@ from submissions.webhooks import services as webhooks
 
 
 def locked(submission_id: UUID) -> Submission:
-    """The submission under a row lock; call inside a transaction. Raises Submission.DoesNotExist."""
-    rows = Submission.objects.select_for_update(of=("self",))
+    """The submission or preflight under a row lock; call inside a transaction. Raises Submission.DoesNotExist."""
+    rows = Submission.of_any_scope.select_for_update(of=("self",))
     related = ("organisation", "harness_version__harness", "task_set", "upload", "slot")
     return rows.select_related(*related).get(pk=submission_id)
 
@@ -37,10 +37,10 @@ def move(
     for a move that the table does not list; the database refuses it too. Tickets are the caller's.
     """
     before = submission.state
-    if not may_move(before, to, paused_from=submission.paused_from):
+    if not may_move(before, to, scope=submission.scope, paused_from=submission.paused_from):
         raise refuse(Code.MOVE_NOT_POSSIBLE, state=before, to=to)
     now = clock.now()
-    effect = slot_effect(before, to, submission.slot.state)
+    effect = slot_effect(before, to, "" if submission.is_preflight else submission.slot.state)
     submission.state, submission.state_since = to, now
     submission.reason_code, submission.reason_facts = cause.value, dict(facts or {})
     submission.paused_from = before if to == "paused" else ""
@@ -56,6 +56,7 @@ def move(
     elif effect is SlotEffect.RETURN:
         slots.give_back(submission, cause=cause, by=by)
         slots.lift_cooldown(submission, cause=cause, by=by)
-    submission.slot.refresh_from_db()
+    if not submission.is_preflight:
+        submission.slot.refresh_from_db()
     telling.tell_move(submission)
     webhooks.enqueue_move(submission)

@@ -45,7 +45,7 @@ def advance(submission_id: UUID) -> str:
 
 def advance_run(run_id: UUID) -> None:
     """Advance the submission that asked for this run; a run of somebody else's is not its business."""
-    owners = Submission.objects.filter(
+    owners = Submission.of_any_scope.filter(
         Q(preflight_run_id=run_id) | Q(canary_run_id=run_id) | Q(held_out_run_id=run_id)
     )
     for submission_id in owners.values_list("id", flat=True):
@@ -76,6 +76,9 @@ def _after_preflight(submission: Submission) -> None:
     if preflight_failed(crashed=crashed, total=total):
         facts = {"crashed": crashed, "total": total}
         move(submission, State.PREFLIGHT_FAILED, cause=Code.PREFLIGHT_CRASHED, by=by, facts=facts)
+        return
+    if submission.is_preflight:
+        move(submission, State.PREFLIGHT_PASSED, cause=Code.PREFLIGHT_PASSED, by=by)
         return
     submission.canary_run = start_run(submission, EvaluationRun.Kind.CANARY, by=by)
     _forget_repeats(submission)

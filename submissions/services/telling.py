@@ -17,6 +17,10 @@ STOPS = frozenset({"awaiting_choice", "held", "paused"})
 TOLD = ENDS | STOPS
 AGAIN = frozenset({"paused", "held", "awaiting_choice"})
 """States that a submission can come to more than once."""
+_PREFLIGHT = {
+    "preflight_passed": Kind.PREFLIGHT_PASSED,
+    "preflight_failed": Kind.PREFLIGHT_FAILED,
+}
 
 
 def tell_move(submission: Submission) -> None:
@@ -29,7 +33,9 @@ def tell_move(submission: Submission) -> None:
         facts["deadline"] = (submission.state_since + DEADLINES[state][0]).isoformat()
     notify(
         recipients(submission),
-        Kind(f"submission.{state}"),
+        _PREFLIGHT.get(state, Kind.PREFLIGHT_ENDED)
+        if submission.is_preflight
+        else Kind(f"submission.{state}"),
         subject=submission.id,
         facts=facts,
         organisation=submission.organisation,

@@ -17,6 +17,7 @@ from config import clock
 from submissions import events
 from submissions.intake import LIMITS
 from submissions.models import HarnessVersion, Submission, Upload
+from submissions.policies import Purpose
 from submissions.problems import Code, FieldError, Refusal, Refused, refuse
 from submissions.queries.ledger import shut_everywhere
 from submissions.services import quarantine, standing
@@ -44,13 +45,15 @@ class Part:
     size: int
 
 
-def require_use(version: HarnessVersion, *, sha256: str, by: Actor) -> None:
-    """Raises Refused by the quota where a package sent now could be submitted to no open version while it lies here.
+def require_use(
+    version: HarnessVersion, *, sha256: str, by: Actor, purpose: Purpose = Purpose.SUBMISSION
+) -> None:
+    """Raises Refused by the quota where a package sent now could serve `purpose` on no open version while it lies here.
 
     One that was submitted before may come again: it is answered by the earlier submission and costs nothing.
     """
     until = clock.now() + LIFETIME
-    refusal = shut_everywhere(version.harness, account=by.account, until=until)
+    refusal = shut_everywhere(version.harness, account=by.account, until=until, purpose=purpose)
     if refusal is None:
         return
     lineage = version.harness.organisation.lineage_id

@@ -48,7 +48,7 @@ def propose(request: HttpRequest) -> HttpResponse:
     form, status = OpeningForm(request.POST or None), 200
     if request.method == "POST" and form.is_valid():
         facts = form.cleaned_data
-        if not Submission.objects.filter(pk=facts["submission"]).exists():
+        if not Submission.of_any_scope.filter(pk=facts["submission"]).exists():
             raise Http404
         try:
             services.propose(

@@ -55,7 +55,7 @@ def new_harness(request: HttpRequest) -> HttpResponse:
 @delivers("submission")
 def harness(request: HttpRequest, harness: UUID) -> HttpResponse:
     found = queries.harness_of(membership_in(request).organisation, harness)
-    latest = queries.submissions_of(found.organisation, harness=found, limit=10)
+    latest = queries.of_any_scope(found.organisation, harness=found, limit=10)
     subject = ("organisation", found.organisation_id)
     show_status(request, "submission", subject, list_face(latest), by=actor(request))
     named = getattr(found, "owner", None)

@@ -1,33 +1,30 @@
-"""Submissions as their organisation sees them: list, timeline, cancel, the blind choice, preflight results."""
+"""Submissions as their organisation sees them: list, timeline, cancel, the blind choice, consent, receipt."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import member_page
 from accounts.views import membership_in
-from benchmark.models import Domain
 from submissions import queries, services
 from submissions.confidentiality.queries import keeping_of
-from submissions.delivery import delivers, hand_out, show_status
-from submissions.faces import list_face, submission_face
+from submissions.delivery import delivers, show_status
+from submissions.faces import face_of, list_face, submission_face
 from submissions.models import Submission
 from submissions.policies.states import ENDS
 from submissions.problems import Refusal, Refused
-from submissions.queries import Moment, PreflightRun
+from submissions.queries import Moment
 from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
 from submissions.views.common import actor, refused_page
-from submissions.views.scores import explained
 
 PATH = ("created", "checking", "preflight", "queued", "running", "grading", "complete")
 BESIDE = ("paused", "awaiting_choice", "held")
@@ -96,7 +93,7 @@ def _look(at: int, last: int, *, off_the_path: bool, ended: bool) -> tuple[str, 
 def submission_list(request: HttpRequest) -> HttpResponse:
     organisation = membership_in(request).organisation
     before = _uuid(request.GET.get("before", ""))
-    rows = queries.submissions_of(organisation, before=before)
+    rows = queries.of_any_scope(organisation, before=before)
     subject = ("organisation", organisation.id)
     show_status(request, "submission", subject, list_face(rows), by=actor(request))
     context = {"submissions": rows, "more": rows[-1].id if len(rows) == queries.submissions.PAGE else None}
@@ -114,7 +111,9 @@ def _uuid(text: str) -> UUID | None:
 @member_page
 @delivers("submission")
 def submission(request: HttpRequest, submission: UUID) -> HttpResponse:
-    found = queries.submission_of(membership_in(request).organisation, submission)
+    found = queries.one_of_any_scope(membership_in(request).organisation, submission)
+    if found.is_preflight:
+        return redirect("submissions:preflight", found.id)
     face = submission_face(found)
     show_status(request, "submission", ("submission", found.id), face, by=actor(request))
     return render(request, "submissions/submission.html", page_of(found))
@@ -146,16 +145,16 @@ def page_of(submission: Submission) -> dict[str, Any]:
 @delivers("submission")
 def cancel(request: HttpRequest, submission: UUID) -> HttpResponse:
     """A page of its own that says what cancelling does, and does it."""
-    found = queries.submission_of(membership_in(request).organisation, submission)
-    context = {"submission": found, "charge": queries.charge(found)}
-    face = submission_face(found)
-    show_status(request, "submission", ("submission", found.id), face, by=actor(request))
+    found = queries.one_of_any_scope(membership_in(request).organisation, submission)
+    context = {"submission": found, "if_cancelled": queries.if_cancelled(found)}
+    show_status(request, "submission", ("submission", found.id), face_of(found), by=actor(request))
     if request.method == "POST":
         try:
             services.cancel(found.id, by=actor(request))
         except Refused as refused:
             return refused_page(request, "submissions/cancel.html", context, refused.refusal)
-        messages.success(request, _("The submission is cancelled."))
+        done = _("The preflight is cancelled.") if found.is_preflight else _("The submission is cancelled.")
+        messages.success(request, done)
         return redirect("submissions:submission", found.id)
     return render(request, "submissions/cancel.html", context)
 
@@ -214,42 +213,3 @@ def receipt(request: HttpRequest, submission: UUID) -> HttpResponse:
         return _refused_here(request, found, refused.refusal)
     hand_out_receipt(request, given, by=actor(request))
     return receipt_file(given)
-
-
-@require_safe
-@member_page
-@delivers("preflight")
-def preflight(request: HttpRequest, submission: UUID) -> HttpResponse:
-    """How the harness did on the public tasks, run by run."""
-    found = queries.submission_of(membership_in(request).organisation, submission)
-    report = queries.preflight_report(found)
-    hand_out(request, "preflight", found.id, asdict(report), by=actor(request))
-    context = {"submission": found, "report": report, "runs": [_run_facts(run) for run in report.runs]}
-    return render(request, "submissions/preflight.html", context)
-
-
-@require_safe
-@member_page
-@delivers("preflight")
-def preflight_run(request: HttpRequest, submission: UUID, task: str, index: int) -> HttpResponse:
-    """Everything about one run of one public task: score by rule, output, errors, reply."""
-    found = queries.submission_of(membership_in(request).organisation, submission)
-    report = queries.preflight_report(found)
-    run = next((row for row in report.runs if row.task == task and row.run_index == index), None)
-    if run is None:
-        raise Http404
-    hand_out(request, "preflight", found.id, asdict(run), by=actor(request))
-    return render(
-        request,
-        "submissions/preflight_run.html",
-        {"submission": found, **_run_facts(run), "why": explained(run)},
-    )
-
-
-def _run_facts(run: PreflightRun) -> dict[str, Any]:
-    chinese = (get_language() or "").startswith("zh")
-    return {
-        "run": run,
-        "title": run.title_zh if chinese else run.title_en,
-        "domain": Domain(run.domain).label,
-    }

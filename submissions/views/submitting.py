@@ -5,7 +5,7 @@ Choosing a file never submits: the bundle is uploaded, looked at, and admitted o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ from submissions.delivery import delivers, show_status
 from submissions.faces import window_face
 from submissions.forms import ConfirmForm, PackageForm
 from submissions.models import HarnessVersion, Submission, Upload
-from submissions.policies import QuotaWindow
+from submissions.policies import Purpose, QuotaWindow
 from submissions.policies.quota import REFUSALS
 from submissions.problems import Code, Refusal, Refused, entry
 from submissions.views.common import actor, refused_page
@@ -89,12 +89,19 @@ def _context(request: HttpRequest, form: PackageForm) -> dict[str, Any]:
     """The form, and the organisation, whose state may forbid submitting; `shut` is why no harness can be used."""
     organisation = membership_in(request).organisation
     until, account = clock.now() + services.LIFETIME, actor(request).account
-    reasons = [
-        queries.shut_everywhere(harness, account=account, until=until)
-        for harness in queries.harnesses_of(organisation)
-    ]
-    shut = reasons[0] if reasons and all(reasons) else None
-    return {"form": form, "organisation": organisation, "shut": shut}
+    shut: dict[Purpose, Refusal | None] = {}
+    for purpose in Purpose:
+        reasons = [
+            queries.shut_everywhere(harness, account=account, until=until, purpose=purpose)
+            for harness in queries.harnesses_of(organisation)
+        ]
+        shut[purpose] = reasons[0] if reasons and all(reasons) else None
+    return {
+        "form": form,
+        "organisation": organisation,
+        "shut": shut[Purpose.SUBMISSION],
+        "preflight_open": shut[Purpose.PREFLIGHT] is None,
+    }
 
 
 @csrf_protect
@@ -111,12 +118,14 @@ def _choose(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, NEW, _context(request, form), status=422)
     version = queries.version_of(organisation, UUID(form.cleaned_data["version"]))
+    purpose = Purpose.PREFLIGHT if request.POST.get("purpose") == Purpose.PREFLIGHT else Purpose.SUBMISSION
+    digest = form.cleaned_data["sha256"].lower()
     try:
-        services.require_use(version, sha256=form.cleaned_data["sha256"].lower(), by=actor(request))
+        services.require_use(version, sha256=digest, by=actor(request), purpose=purpose)
         upload = services.receive_stream(
             version,
             form.cleaned_data["package"],
-            declared_sha256=form.cleaned_data["sha256"].lower() or None,
+            declared_sha256=digest or None,
             by=actor(request),
         )
     except Refused as refused:
@@ -157,31 +166,34 @@ def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | No
 @delivers("quota")
 def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
     """What was found in the check, what it costs, and the button that submits."""
-    organisation = membership_in(request).organisation
-    found = queries.upload_of(organisation, upload)
-    task_set = _task_set(request)
-    if task_set is None:
+    order = order_for(request, upload)
+    if order is None:
         return redirect("submissions:new_submission")
-    order = queries.Order(organisation, found.harness_version, task_set, found)
     if request.method != "POST":
-        form = ConfirmForm(initial={"key": ConfirmForm.new_key(), "task_set": task_set.label})
-        return _confirm_page(request, order, form)
+        form = ConfirmForm(initial={"key": ConfirmForm.new_key(), "task_set": order.task_set.label})
+        return confirm_page(request, order, form)
     form = ConfirmForm(request.POST)
     if not form.is_valid():
-        return _confirm_page(request, order, form, status=422)
-    consenting = queries.Order(
-        organisation, found.harness_version, task_set, found, form.cleaned_data["publication_consent"]
-    )
+        return confirm_page(request, order, form, status=422)
+    consenting = replace(order, publication_consent=form.cleaned_data["publication_consent"])
     try:
         receipt = services.submit(consenting, by=actor(request), key=form.cleaned_data["key"])
     except Refused as refused:
-        return _confirm_page(request, order, form, refusal=refused.refusal)
-    note_network(organisation, address_of(request))
+        return confirm_page(request, order, form, refusal=refused.refusal)
+    note_network(order.organisation, address_of(request))
     if receipt.status == 200 and not receipt.replayed:
         messages.info(
             request, _("Identical to this earlier submission: its result is returned, nothing was charged.")
         )
     return redirect("submissions:submission", receipt.submission_id)
+
+
+def order_for(request: HttpRequest, upload: UUID) -> queries.Order | None:
+    """The upload with the task set that the form or the address names; None where that is not open."""
+    organisation = membership_in(request).organisation
+    found = queries.upload_of(organisation, upload)
+    task_set = _task_set(request)
+    return queries.Order(organisation, found.harness_version, task_set, found) if task_set else None
 
 
 def _task_set(request: HttpRequest) -> TaskSetVersion | None:
@@ -193,7 +205,7 @@ def _task_set(request: HttpRequest) -> TaskSetVersion | None:
     )
 
 
-def _confirm_page(
+def confirm_page(
     request: HttpRequest,
     order: queries.Order,
     form: ConfirmForm,
@@ -201,6 +213,7 @@ def _confirm_page(
     refusal: Refusal | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    """The confirm step: what was found, what submitting would cost, and whether a preflight alone is possible."""
     by = actor(request)
     found = queries.forecast(order, by=by)
     problem, window, earlier = refusal or found.refusal, found.window, found.earlier
@@ -216,6 +229,7 @@ def _confirm_page(
         "cost": cost_of(window, earlier),
         "checks": checks(order.upload, order.harness_version, window),
         "also": also(problem, window),
+        "preflight_problem": queries.preflight_refusal(order, by=by),
     }
     return render(request, CONFIRM, context, status=refusal.status if refusal else status)
 

@@ -12,6 +12,7 @@ class Kind(StrEnum):
     """The `type` of a message. `test` is sent on demand and needs no subscription."""
 
     SUBMISSION_STATE = "submission.state"
+    PREFLIGHT_STATE = "preflight.state"
     SUBMISSION_RELEASED = "submission.released"
     TOKEN_EXPIRING = "token.expiring"  # noqa: S105 - a name, no secret
     TEST = "test"
@@ -34,6 +35,7 @@ FAULTS = {
 }
 CHOICES = [
     (Kind.SUBMISSION_STATE.value, _("a submission moves to another state")),
+    (Kind.PREFLIGHT_STATE.value, _("a preflight on its own moves to another state")),
     (Kind.SUBMISSION_RELEASED.value, _("a result is released (no values are sent)")),
     (Kind.TOKEN_EXPIRING.value, _("a token of the organisation expires in 14, and in 3 days")),
 ]

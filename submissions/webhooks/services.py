@@ -119,7 +119,7 @@ def enqueue_move(submission: Submission) -> None:
     """Messages about the state that a submission has just come to; call it in the transaction of the move."""
     data = _of_submission(submission)
     at = submission.state_since
-    kinds = [Kind.SUBMISSION_STATE]
+    kinds = [Kind.PREFLIGHT_STATE if submission.is_preflight else Kind.SUBMISSION_STATE]
     if submission.state in ("complete", "incomplete"):
         kinds.append(Kind.SUBMISSION_RELEASED)
     for kind in kinds:
@@ -167,11 +167,11 @@ def _message(row: WebhookEndpoint, news: News) -> WebhookDelivery:
 def _of_submission(submission: Submission) -> dict[str, object]:
     """Ids, the coarse state and where to read more; never a value."""
     return {
-        "submission": str(submission.id),
+        "preflight" if submission.is_preflight else "submission": str(submission.id),
         "harness": str(submission.harness_version.harness_id),
         "harness_version": str(submission.harness_version_id),
         "task_set": submission.task_set.label,
         "state": submission.state,
         "code": submission.reason_code,
-        "url": f"{settings.SITE_URL}/api/v1/submissions/{submission.id}",
+        "url": f"{settings.SITE_URL}{submission.address}",
     }

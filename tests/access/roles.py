@@ -19,6 +19,7 @@ from accounts.models import Membership, User
 from accounts.rooms import services as rooms
 from benchmark.models import TaskSetVersion
 from config import store
+from submissions import queries, services
 from submissions.models import Submission
 from submissions.returns import services as returns
 from submissions.services.checking import check
@@ -139,6 +140,8 @@ def arranged() -> Scene:
     site.release(submission)
     harness_version = vendor.version(vendor.harness("second"))
     upload = vendor.upload(harness_version)
+    order = queries.Order(vendor.organisation, harness_version, version, upload)
+    alone = services.start_preflight(order, by=vendor.actor, key="alone")
     people = _people(vendor, other)
     by = vendor.actor
     invitation, _ = invite(
@@ -155,6 +158,7 @@ def arranged() -> Scene:
         **dict.fromkeys(("upstream", "upstream_id"), registered(vendor).id),
         **dict.fromkeys(("publisher", "publisher_id"), job.grant.publisher_id),
         **dict.fromkeys(("webhook", "webhook_id"), webhook.id),
+        "preflight_id": alone.submission_id,
         "delivery_id": webhooks.test(webhook).id,
         "member": member.id,
         "invitation": invitation.id,

@@ -72,7 +72,7 @@ BY_ADDRESS: dict[str, dict[str, object]] = {
 VENDORS_OWN = frozenset(
     {"harness", "harness_id", "version", "version_id", "upload", "upload_id", "submission", "submission_id"}
     | {"token", "token_id", "upstream", "upstream_id", "member", "invitation", "publisher", "publisher_id"}
-    | {"webhook", "webhook_id", "delivery_id"}
+    | {"webhook", "webhook_id", "delivery_id", "preflight_id"}
 )
 
 

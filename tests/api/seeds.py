@@ -107,6 +107,7 @@ def seeded() -> Seeds:
         site.moved(vendor.submit(task_set, harness), *states) for states in ((), site.TO_RUNNING, AWAITING)
     ]
     made += [complete(vendor, task_set), other.submit(task_set, other.harness())]
+    tried = vendor.order(task_set, harness)
     session = session_of(vendor.user)
     found = Seeds(vendor, task_set, [vendor.api.secret, mate.api.secret, reading, session], session)
     found.ids = {
@@ -117,6 +118,7 @@ def seeded() -> Seeds:
         "upload_id": [str(row.id) for row in uploads],
         "upload": [str(row.id) for row in uploads],
         "submission_id": [str(row.id) for row in made],
+        "preflight_id": [str(services.start_preflight(tried, by=vendor.actor, key="k").submission_id)],
         "task_set": [task_set.label],
         "code": ["cooldown", "not_found"],
         "publisher_id": [str(publishing.registered(vendor, harness).id)],
@@ -147,6 +149,10 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
     def moved(*states: tuple[str, Code]) -> Good:
         row = site.moved(vendor.submit(task_set, vendor.harness(f"m{uuid.uuid4().hex[:8]}")), *states)
         return {"path_parameters": {"submission_id": str(row.id)}}
+
+    def preflight() -> Good:
+        answer = vendor.api.post("preflights", order())
+        return {"path_parameters": {"preflight_id": answer.body["id"]}}
 
     def ready(name: str = "submission_id") -> Good:
         return {"path_parameters": {name: str(complete(vendor, task_set).id)}}
@@ -213,6 +219,8 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "upload_abort": lambda: {"path_parameters": {"upload_id": opened(b"x" * 9, new_version())["id"]}},
         "upload_complete": sent,
         "submission_create": lambda: {"body": order()},
+        "preflight_create": lambda: {"body": order()},
+        **dict.fromkeys(("preflight_alone", "preflight_runs", "preflight_cancel"), preflight),
         "submission_check": lambda: {"body": order()},
         "submission": moved,
         "submission_cancel": moved,

@@ -21,9 +21,11 @@ from tests.submissions.world import Answer, Vendor
 pytestmark = [pytest.mark.django_db, pytest.mark.case("U5"), pytest.mark.acceptance("access:1")]
 
 
-def declare(vendor: Vendor, harness: Harness, digest: str = "0" * 64) -> Answer:
+def declare(vendor: Vendor, harness: Harness, digest: str = "0" * 64, **more: str) -> Answer:
     version = vendor.version(harness)
-    return vendor.api.post("uploads", {"harness_version": str(version.id), "sha256": digest, "size": 9})
+    return vendor.api.post(
+        "uploads", {"harness_version": str(version.id), "sha256": digest, "size": 9, **more}
+    )
 
 
 def used_up(vendor: Vendor, harness: Harness) -> TaskSetVersion:
@@ -64,6 +66,19 @@ def test_the_cooldown_s_end_is_the_date_and_it_works(vendor: Vendor, harness: Ha
         assert declare(vendor, harness).status == 201
 
 
+def test_what_is_sent_for_a_preflight_needs_a_preflight_that_is_left(
+    vendor: Vendor, harness: Harness
+) -> None:
+    task_set = world.task_set(line=1, preflight=2)
+    services.cancel(consumed(vendor, task_set, harness).id, by=vendor.actor)
+    assert declare(vendor, harness, purpose="submission").code == "quota_line"
+    assert declare(vendor, harness, purpose="preflight").status == 201
+    order = vendor.order(task_set, harness)
+    services.cancel(services.start_preflight(order, by=vendor.actor, key="k").submission_id, by=vendor.actor)
+    assert declare(vendor, harness, purpose="preflight").code == "preflight_ceiling"
+    assert declare(vendor, harness, purpose="else").code == "invalid_field"
+
+
 def test_another_open_version_may_still_take_it(vendor: Vendor, harness: Harness) -> None:
     used_up(vendor, harness)
     world.task_set("next")
@@ -90,6 +105,11 @@ def test_the_form_is_closed_and_a_post_to_it_stores_nothing(vendor: Vendor, harn
     answer = browser.post(address("submissions:new_submission"), {**form, "package": package})
     assert answer.status_code == 429
     assert Upload.objects.count() == before
+    assert 'name="purpose" value="preflight"' in page
+    package = SimpleUploadedFile("b.tar.gz", data)
+    sent = {**form, "package": package, "purpose": "preflight"}
+    answer = browser.post(address("submissions:new_submission"), sent)
+    assert "Preflight only" in browser.get(answer.headers["Location"]).content.decode()
     vendor.harness("another")
     page = browser.get(address("submissions:new_submission")).content.decode()
     assert 'type="submit" disabled' not in page

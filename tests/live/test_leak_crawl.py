@@ -42,8 +42,7 @@ FREE = [
     "api-health",
     "api-harnesses",
     "api-uploads",
-    "api-submissions",
-    "api-submission-check",
+    *("api-submissions", "api-submission-check", "api-preflights"),
     "api-oidc-exchange",
     "api-oidc-check",
     "api-publishers",
@@ -114,7 +113,10 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "new_version": ("harness", [scene.harness]),
         "version": ("version", [scene.version]),
         "card_document": ("version", [scene.version]),
-        "confirm": ("upload", [scene.upload]),
+        **{name: ("upload", [scene.upload]) for name in ("confirm", "start_preflight")},
+        **{
+            f"api-preflight-{end}": ("preflight_id", [scene.preflight]) for end in ("alone", "runs", "cancel")
+        },
         "revoke_token": ("token", [UNKNOWN]),
         "webhook": ("webhook", [UNKNOWN]),
         **{f"api-webhook{end}": ("webhook_id", [UNKNOWN]) for end in ("", "-test", "-deliveries")},
@@ -132,17 +134,10 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         one_each[name] = ("upstream_id", [UNKNOWN])
     for name in ("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"):
         one_each[name] = ("upstream", [UNKNOWN])
-    for name in (
-        "api-submission",
-        "api-submission-cancel",
-        "api-submission-choice",
-        "api-preflight",
-        "api-result",
-        "api-receipt",
-    ):
-        one_each[name] = ("submission_id", submissions)
+    for end in ("submission", "submission-cancel", "submission-choice", "preflight", "result", "receipt"):
+        one_each[f"api-{end}"] = ("submission_id", [*submissions, scene.preflight])
     for name in ("submission", "result", "cancel", "choice", "consent", "preflight", "receipt"):
-        one_each[name] = ("submission", submissions)
+        one_each[name] = ("submission", [*submissions, scene.preflight])
     found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
     found["log-checkpoint-of"] = [{"size": "1"}, {"size": "9" * 25}]
     found["log-tile"] = [{"path": path} for path in ("0/000", "0/000.p/1", "1/000", "../keys")]

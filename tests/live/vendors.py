@@ -62,6 +62,7 @@ def submit_over_http(
     upload = job.upload(version, bundle(folder, "0.3.1"))
     submission = job.submit(version, upload, task_set.label)["id"]
     job.follow(submission, lambda state, done: None)
+    preflight = _tried_out(job, folder, card, task_set)
     rejected = _rejected(job, folder, card, task_set)
     groups = {
         group: list(task_set.tasks.filter(group=group).order_by("slug").values_list("slug", flat=True))
@@ -74,11 +75,28 @@ def submit_over_http(
         version=version,
         upload=upload,
         submissions=[submission, rejected],
+        preflight=preflight,
         result=job.result(submission),
         members=[str(row.pk) for row in who.user.memberships.all()],
         job=job,
         **groups,
     )
+
+
+def _tried_out(job: Job, folder: Path, card: dict[str, Any], task_set: TaskSetVersion) -> str:
+    """A preflight on its own, to its end."""
+    harness = job.ask("GET", "harnesses")["harnesses"][0]["id"]
+    made = job.post(f"harnesses/{harness}/versions", {"version": "0.3.3", "card": card})
+    upload = job.upload(made["id"], bundle(folder, "0.3.3"))
+    order = {"harness_version": made["id"], "upload": upload, "task_set": task_set.label}
+    found = job.post("preflights", order)
+    for _ in range(600):
+        state = job.ask("GET", f"preflights/{found['id']}")["state"]
+        if state.startswith("preflight_"):
+            break
+        job.wait(0.5)
+    assert state in ("preflight_passed", "preflight_failed")
+    return str(found["id"])
 
 
 def _rejected(job: Job, folder: Path, card: dict[str, Any], task_set: TaskSetVersion) -> str:

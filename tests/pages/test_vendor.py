@@ -110,11 +110,11 @@ def test_staff_are_no_members(complete: Submission, addresses: Addresses) -> Non
 
 def test_views_that_hand_out_results_are_marked() -> None:
     from leaderboard.views import vendor as leaderboard_pages
-    from submissions.views import submission as pages
+    from submissions.views import preflights
 
     assert delivery_of(leaderboard_pages.result) == "result"
     assert delivery_of(leaderboard_pages.home) == "result"
-    assert delivery_of(pages.preflight_run) == "preflight"
+    assert delivery_of(preflights.preflight_run) == "preflight"
 
 
 def test_the_home_shows_every_counter_and_which_one_decides(vendor: world.Vendor, version: object) -> None:

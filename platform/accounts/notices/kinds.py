@@ -28,7 +28,7 @@ ALWAYS_MAILED = frozenset({Group.SECURITY})
 
 
 class Kind(StrEnum):
-    """`submission.<state>` is sent by the move into that state."""
+    """`submission.<state>` is sent by the move into that state; `preflight.…` at the end of a preflight on its own."""
 
     SUBMISSION_COMPLETE = "submission.complete"
     SUBMISSION_INCOMPLETE = "submission.incomplete"
@@ -39,6 +39,9 @@ class Kind(StrEnum):
     SUBMISSION_AWAITING_CHOICE = "submission.awaiting_choice"
     SUBMISSION_HELD = "submission.held"
     SUBMISSION_PAUSED = "submission.paused"
+    PREFLIGHT_PASSED = "preflight.passed"
+    PREFLIGHT_FAILED = "preflight.failed"
+    PREFLIGHT_ENDED = "preflight.ended"
     SLOT_REFUNDED = "slot.refunded"
     ORGANISATION_VERIFIED = "organisation.verified"
     ORGANISATION_REFUSED = "organisation.refused"
@@ -65,6 +68,7 @@ class Kind(StrEnum):
 
 _BY_PREFIX = {
     "submission": Group.SUBMISSIONS,
+    "preflight": Group.SUBMISSIONS,
     "slot": Group.SUBMISSIONS,
     "organisation": Group.ORGANISATION,
     "registration": Group.ORGANISATION,

@@ -45,6 +45,7 @@ class Shown:
 
 
 _SUBMISSION = ("submissions:submission", "submission")
+_PREFLIGHT = ("submissions:preflight", "submission")
 
 TEXTS: Mapping[Kind, Text] = {
     Kind.SUBMISSION_COMPLETE: Text(
@@ -87,6 +88,21 @@ TEXTS: Mapping[Kind, Text] = {
         _("Paused: %(harness)s %(version)s"),
         _("The platform has paused this submission. It goes on by itself, or you are asked by %(deadline)s."),
         *_SUBMISSION,
+    ),
+    Kind.PREFLIGHT_PASSED: Text(
+        _("Preflight passed: %(harness)s %(version)s"),
+        _("All runs on the public tasks are there, with score and logs. No submission was used."),
+        *_PREFLIGHT,
+    ),
+    Kind.PREFLIGHT_FAILED: Text(
+        _("Preflight failed: %(harness)s %(version)s"),
+        _("The page has the log of each run on the public tasks. No submission was used."),
+        *_PREFLIGHT,
+    ),
+    Kind.PREFLIGHT_ENDED: Text(
+        _("Preflight ended early: %(harness)s %(version)s"),
+        _("It has ended before all public tasks were run. No submission was used."),
+        *_PREFLIGHT,
     ),
     Kind.SLOT_REFUNDED: Text(
         _("A use was returned: %(harness)s %(version)s"),

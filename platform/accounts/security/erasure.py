@@ -13,7 +13,7 @@ from audit import log
 from audit.events import Actor
 from config import clock
 
-ENDED = ("complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided")
+ENDED = ("complete", "rejected", "preflight_passed", "preflight_failed", "cancelled", "incomplete", "voided")
 """States in which a submission needs nobody any more. They live above accounts; a test compares."""
 
 
@@ -26,7 +26,8 @@ def is_needed(user: User) -> bool:
     owned = Membership.objects.filter(user=user, role=Membership.Role.OWNER).select_related("organisation")
     for own in owned:
         others = own.organisation.memberships.filter(role=Membership.Role.OWNER).exclude(pk=own.pk)
-        submissions: Manager[Model] = getattr(own.organisation, "submissions")  # noqa: B009 - a layer above
+        related = getattr(own.organisation, "submissions")  # noqa: B009 - a layer above
+        submissions: Manager[Model] = related(manager="of_any_scope")
         if not others.exists() and submissions.exclude(state__in=ENDED).exists():
             return True
     return False

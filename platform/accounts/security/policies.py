@@ -12,6 +12,7 @@ FRESH_FOR = timedelta(minutes=15)
 NEEDS_FACTOR = frozenset(
     {
         Permission.SUBMISSION_SUBMIT,
+        Permission.PREFLIGHT_START,
         Permission.TOKEN_WRITE,
         Permission.PUBLISHER_WRITE,
         Permission.UPSTREAM_WRITE,

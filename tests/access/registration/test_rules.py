@@ -80,6 +80,7 @@ def test_a_new_version_has_to_be_accepted_before_the_next_submission(
     order = world.body_of(vendor.order(version, harness))
     answer = vendor.api.post("submissions", order)
     assert (answer.status, answer.code) == (403, "rules_not_accepted")
+    assert vendor.api.post("preflights", order).code == "rules_not_accepted"
     assert "/participation-rules/" in json.dumps(answer.body)
     browser = signed_in(vendor.user)
     shown = browser.get(RULES).content.decode()

@@ -8,6 +8,7 @@ from client.audit.rules.base import Rule, Seen, known_without_rule
 
 SUBJECTS = {
     "submission.admitted": "submission",
+    "preflight.admitted": "submission",
     "harness.version_registered": "harness_version",
 }
 READS = {

@@ -10,7 +10,7 @@ from client.audit.rules.base import Rule, Seen
 MOVES: Final[dict[str, tuple[str, ...]]] = {
     "created": ("checking", "cancelled"),
     "checking": ("preflight", "rejected", "cancelled", "voided"),
-    "preflight": ("queued", "preflight_failed", "cancelled", "voided"),
+    "preflight": ("queued", "preflight_passed", "preflight_failed", "cancelled", "voided"),
     "queued": ("running", "preflight_failed", "paused", "cancelled", "voided"),
     "running": ("grading", "paused", "awaiting_choice", "cancelled", "voided"),
     "paused": ("queued", "running", "awaiting_choice", "cancelled", "voided"),
@@ -19,27 +19,39 @@ MOVES: Final[dict[str, tuple[str, ...]]] = {
     "held": ("complete", "voided"),
 }
 """The published table of moves, stated here a second time: who checks a program does not ask that program."""
+PREFLIGHT: Final = frozenset(
+    {"checking", "preflight", "preflight_passed", "preflight_failed", "rejected", "cancelled", "voided"}
+)
+"""Where a preflight on its own may move; `preflight_passed` is for those alone."""
 
 
 @dataclass(slots=True)
 class _Submission:
     state: str = "created"
+    scope: str = ""
+    """full or preflight; empty where the admission was not seen."""
     paused_from: str = ""
     seen: int = -1
 
 
 class Moves(Rule):
-    """Each move begins where the last one ended and is one of the table; a pause goes back to where it came from."""
+    """Each move begins where the last one ended and is one of the table; a pause goes back to where it came from.
 
-    kinds: ClassVar[frozenset[str]] = frozenset({"submission.admitted", "submission.moved"})
+    A preflight on its own goes no further than its end, and a whole submission does not end there.
+    """
+
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"submission.admitted", "preflight.admitted", "submission.moved"}
+    )
 
     def __init__(self) -> None:
         self._submissions: dict[str, _Submission] = {}
 
     def see(self, event: Seen) -> str | None:
         found = self._submissions.get(event.subject)
-        if event.kind == "submission.admitted":
-            self._submissions[event.subject] = _Submission(seen=event.position)
+        if event.kind != "submission.moved":
+            scope = "preflight" if event.kind == "preflight.admitted" else "full"
+            self._submissions[event.subject] = _Submission(scope=scope, seen=event.position)
             return None
         before, after = event.data["before"], event.data["after"]
         since = found.seen if found else -1
@@ -52,6 +64,10 @@ class Moves(Rule):
             return f"the submission {event.subject} moves from {before}, but it is {state or 'not admitted'}"
         if after not in MOVES.get(before, ()):
             return f"the submission {event.subject} moves from {before} to {after}, which is no legal move"
+        if found.scope == "preflight" and after not in PREFLIGHT:
+            return f"the preflight {event.subject} moves to {after}, where only submissions come"
+        if found.scope == "full" and after == "preflight_passed":
+            return f"the submission {event.subject} ends as a preflight on its own"
         astray = before == "paused" and after in ("queued", "running") and after != paused_from
         if astray and not event.excused(since):
             return f"the submission {event.subject} was paused from {paused_from} and resumes as {after}"

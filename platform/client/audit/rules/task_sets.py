@@ -26,7 +26,7 @@ class TaskSets(Rule):
     kinds: ClassVar[frozenset[str]] = frozenset(
         {
             *("task_set.admitted", "task_set.frozen", "task_set.opened", "task_set.closed"),
-            *("release_policy.set", "submission.admitted", "run.created"),
+            *("release_policy.set", "submission.admitted", "preflight.admitted", "run.created"),
         }
     )
 
@@ -49,8 +49,8 @@ class TaskSets(Rule):
         label = event.data["task_set"]
         found = self._labels.get(label, _TaskSet())
         wrong = None
-        if event.kind == "submission.admitted" and not found.opened:
-            wrong = f"a submission is admitted to the task set {label}, which is not open"
+        if event.kind in ("submission.admitted", "preflight.admitted") and not found.opened:
+            wrong = f"a {event.kind.partition('.')[0]} is admitted to the task set {label}, which is not open"
         elif not found.frozen:
             wrong = f"{event.kind} refers to the task set {label}, which is not frozen"
         return None if wrong is None or event.excused(found.seen) else wrong

@@ -26,7 +26,7 @@ class Uploads(Rule):
     kinds: ClassVar[frozenset[str]] = frozenset(
         {
             *("upload.opened", "upload.verifying", "upload.ended", "upload.used"),
-            *("upload.removed_from_quarantine", "submission.admitted"),
+            *("upload.removed_from_quarantine", "submission.admitted", "preflight.admitted"),
         }
     )
 
@@ -34,6 +34,8 @@ class Uploads(Rule):
         self._uploads: dict[str, _Upload] = {}
 
     def see(self, event: Seen) -> str | None:
+        if event.kind == "preflight.admitted":
+            return self._read(event)
         admitted = event.kind == "submission.admitted"
         name = event.data["upload"] if admitted else event.subject
         found = self._uploads.setdefault(name, _Upload())
@@ -41,6 +43,20 @@ class Uploads(Rule):
         if admitted:
             return _admitted(found, event, since)
         return _STEPS[event.kind](found, event, since)
+
+    def _read(self, event: Seen) -> str | None:
+        """A preflight on its own uses no upload up, but has the bytes of one that is complete."""
+        name = event.data["upload"]
+        found = self._uploads.get(name, _Upload())
+        if found.state == "used":
+            return f"the preflight {event.subject} is admitted with an upload that was used"
+        if found.state != "complete":
+            return (
+                None if event.excused(found.seen) else f"the preflight {event.subject} has no complete upload"
+            )
+        if found.sha256 != event.data["package_digest"]:
+            return f"the preflight {event.subject} has another package than its upload"
+        return None
 
 
 def _opened(found: _Upload, event: Seen, since: int) -> str | None:
