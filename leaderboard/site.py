@@ -39,6 +39,8 @@ DECIDED = {
     "console:rooms": Decision.AUDIT_ROOM,
 }
 """Pages of the console about a decision, which other staff do not have."""
+KEPT = {"console:platform_upstreams": Duty.EVALUATION_ENGINEER}
+"""Pages of what the holders of one duty keep."""
 EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions", "auditing:explorer"})
 
 BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
@@ -160,6 +162,8 @@ class Site:
 
     def _may_open(self, name: str) -> bool:
         """False for what only those see whose duties decide about it."""
+        if name in KEPT:
+            return KEPT[name] in self._duties
         decision = DECIDED.get(name)
         return decision is None or takes_part(self._duties, decision)
 
@@ -220,6 +224,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:owners", _("Owners to be told")),
             ("console:links", _("Linked accounts")),
             ("console:workers", _("Workers")),
+            ("console:platform_upstreams", _("Model upstreams")),
             ("console:duties", _("Access review")),
             ("console:rooms", _("Audit rooms")),
         ]

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from submissions.views import console, duties, links, owners, packages, registration, returns, rooms
+from submissions.views import (
+    console,
+    duties,
+    links,
+    owners,
+    packages,
+    platform_upstreams,
+    registration,
+    returns,
+    rooms,
+)
 
 app_name = "console"
 urlpatterns = [
@@ -31,5 +41,21 @@ urlpatterns = [
     path("console/packages/new/", packages.propose, name="package_new"),
     path("console/packages/<uuid:opening>/read/", packages.read, name="package_read"),
     path("console/packages/<uuid:opening>/<slug:act>/", packages.act, name="package_act"),
+    path("console/upstreams/", platform_upstreams.upstreams, name="platform_upstreams"),
+    path("console/upstreams/new/", platform_upstreams.new, name="platform_upstream_new"),
+    path("console/upstreams/<uuid:upstream>/", platform_upstreams.upstream, name="platform_upstream"),
+    path(
+        "console/upstreams/<uuid:upstream>/credential/",
+        platform_upstreams.credential,
+        name="platform_upstream_credential",
+    ),
+    path(
+        "console/upstreams/<uuid:upstream>/test/", platform_upstreams.try_out, name="platform_upstream_test"
+    ),
+    path(
+        "console/upstreams/<uuid:upstream>/retire/",
+        platform_upstreams.retire,
+        name="platform_upstream_retire",
+    ),
     path("console/workers/", console.workers, name="workers"),
 ]

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from accounts.auditors import term_of
 from accounts.duties.policies import takes_part
 from accounts.duties.queries import duties_of
-from accounts.duties.table import Decision
+from accounts.duties.table import Decision, Duty
 from accounts.models import AuditorTerm, Membership, User
 from accounts.queries import membership_of
 from accounts.security import factors
@@ -155,6 +155,16 @@ def deciding_page(decision: Decision) -> Callable[[View], View]:
     def may_enter(request: HttpRequest) -> bool:
         person = request.user
         return isinstance(person, User) and person.is_staff and takes_part(duties_of(person), decision)
+
+    return lambda view: _console_page(view, may_enter)
+
+
+def duty_page(duty: Duty) -> Callable[[View], View]:
+    """For staff who hold the duty; for other staff there is no such page."""
+
+    def may_enter(request: HttpRequest) -> bool:
+        person = request.user
+        return isinstance(person, User) and person.is_staff and duty in duties_of(person)
 
     return lambda view: _console_page(view, may_enter)
 

@@ -44,6 +44,21 @@ def platform_upstreams() -> list[ModelUpstream]:
     return list(rows.order_by("name"))
 
 
+def platform_upstreams_for_staff() -> list[UpstreamView]:
+    """The platform's own, as those see them who keep them; active ones first."""
+    return _views(
+        list(ModelUpstream.objects.filter(organisation=None).order_by("state", "name", "-created_at"))
+    )
+
+
+def platform_upstream(upstream_id: UUID) -> UpstreamView:
+    """Raises NotVisible, also for an organisation's."""
+    row = ModelUpstream.objects.filter(organisation=None, pk=upstream_id).first()
+    if row is None:
+        raise NotVisible
+    return _views([row])[0]
+
+
 def upstream_of(organisation: Organisation, upstream_id: UUID) -> UpstreamView:
     """Raises NotVisible."""
     row = ModelUpstream.objects.filter(organisation=organisation, pk=upstream_id).first()

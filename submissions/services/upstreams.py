@@ -1,4 +1,7 @@
-"""Registering, changing, trying and retiring an organisation's model upstreams."""
+"""Registering, changing, trying and retiring model upstreams: an organisation's, or the platform's own.
+
+The platform's belong to no organisation; evaluation engineers keep them. All raise DutyRefused for others there.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
+from accounts.duties.queries import standing as standing_of
+from accounts.duties.refusals import DutyRefused, Reason
+from accounts.duties.table import Duty
 from accounts.models import Organisation
 from audit import log
 from audit.events import Actor
@@ -38,6 +44,9 @@ SNAPSHOT = re.compile(r"[\x21-\x7e]{1,120}\Z")
 MOST_A_MINUTE, MOST_AT_ONCE = 10_000, 256
 BETWEEN_TRIALS = timedelta(seconds=10)
 TRIALS_AN_HOUR = 30
+EXPOSURES = (Exposure.THIRD_PARTY, Exposure.VENDOR_ENDPOINT)
+PLATFORMS = (Exposure.SEALED, Exposure.THIRD_PARTY)
+"""Who may read the prompts: of an organisation's upstreams, and of the platform's own."""
 MOST_ACTIVE = 50
 """How many active upstreams one organisation may have."""
 
@@ -63,11 +72,12 @@ class Endpoint:
 
 
 def register_upstream(
-    organisation: Organisation, *, name: str, endpoint: Endpoint, limits: Limits, by: Actor
+    organisation: Organisation | None, *, name: str, endpoint: Endpoint, limits: Limits, by: Actor
 ) -> ModelUpstream:
     """A new upstream without credential. Raises Refused: invalid_field, upstream_name_taken, standing."""
-    standing.require(organisation, by)
-    _require([*_name_errors(name), *_endpoint_errors(endpoint), *_limit_errors(limits)])
+    _require_right(organisation, by)
+    exposures = EXPOSURES if organisation is not None else PLATFORMS
+    _require([*_name_errors(name), *_endpoint_errors(endpoint, exposures), *_limit_errors(limits)])
     if ModelUpstream.objects.filter(organisation=organisation, state="active").count() >= MOST_ACTIVE:
         _require([FieldError("$", f"at most {MOST_ACTIVE} active upstreams")])
     try:
@@ -81,7 +91,7 @@ def register_upstream(
             )
             event = events.UpstreamRegistered(
                 subject=row.id,
-                organisation=str(organisation.id),
+                organisation=str(organisation.id) if organisation else None,
                 dialect=row.dialect,
                 exposure=row.exposure,
                 ceiling=ceiling_of(row),
@@ -165,12 +175,19 @@ def retire_upstream(upstream_id: UUID, *, by: Actor) -> None:
 
 def _locked(upstream_id: UUID, by: Actor) -> ModelUpstream:
     """The row, held until the transaction ends, if this person may change it and it is not retired."""
-    row = ModelUpstream.objects.select_for_update().get(pk=upstream_id, organisation__isnull=False)
-    assert row.organisation is not None
-    standing.require(row.organisation, by)
+    row = ModelUpstream.objects.select_for_update().get(pk=upstream_id)
+    _require_right(row.organisation, by)
     if row.state == ModelUpstream.State.RETIRED:
         raise refuse(Code.UPSTREAM_RETIRED)
     return row
+
+
+def _require_right(organisation: Organisation | None, by: Actor) -> None:
+    """Raises Refused for a vendor's people by their standing, DutyRefused for whoever is no evaluation engineer."""
+    if organisation is not None:
+        standing.require(organisation, by)
+    elif Duty.EVALUATION_ENGINEER not in standing_of(by).duties:
+        raise DutyRefused(Reason.NOT_ENTITLED)
 
 
 def _trial_allowed_at(row: ModelUpstream) -> datetime:
@@ -196,14 +213,12 @@ def _name_errors(name: str) -> list[FieldError]:
     return [FieldError("$.name", "1 to 63 of a-z, 0-9 and inner hyphens or dots")]
 
 
-def _endpoint_errors(endpoint: Endpoint) -> list[FieldError]:
+def _endpoint_errors(endpoint: Endpoint, exposures: tuple[Exposure, ...]) -> list[FieldError]:
     errors = []
     if endpoint.dialect not in Dialect.values:
         errors.append(FieldError("$.dialect", f"one of {', '.join(Dialect.values)}"))
-    if endpoint.exposure not in (Exposure.THIRD_PARTY, Exposure.VENDOR_ENDPOINT):
-        errors.append(
-            FieldError("$.exposure", "third_party or vendor_endpoint; sealed are the platform's own only")
-        )
+    if endpoint.exposure not in exposures:
+        errors.append(FieldError("$.exposure", f"one of {', '.join(exposures)}"))
     if not SNAPSHOT.match(endpoint.snapshot):
         errors.append(FieldError("$.snapshot", "1 to 120 printable ASCII characters without blanks"))
     if fault := _address_fault(endpoint.base_url):

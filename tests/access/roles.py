@@ -28,7 +28,7 @@ from submissions.webhooks import services as webhooks
 from tests.access.confidential.test_openings import proposed
 from tests.access.oidc.arranged import exchanged
 from tests.access.registration import filing
-from tests.access.upstreams.arranged import registered
+from tests.access.upstreams.arranged import of_the_platform, registered
 from tests.accounts.duties import acting, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
 from tests.pages import site
@@ -49,6 +49,7 @@ BY_SESSION = {
     "u": "auditor",
     "i": "identity reviewer",
     "g": "held-out governor",
+    "e": "evaluation engineer",
     "z": "suspended owner",
 }
 BY_TOKEN = {
@@ -198,6 +199,7 @@ def _people(vendor: world.Vendor, other: world.Vendor) -> dict[str, User]:
         "u": appointed().person,
         "i": office.holder(Duty.IDENTITY_REVIEWER),
         "g": office.holder(Duty.HELD_OUT_GOVERNOR),
+        "e": office.holder(Duty.EVALUATION_ENGINEER),
     }
 
 
@@ -225,6 +227,10 @@ def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: Us
         "which": rows[0].id,
         "console:link which": LinkCase.objects.get().id,
         "console:link_act which": LinkCase.objects.get().id,
+        **dict.fromkeys(
+            (f"console:platform_upstream{name} upstream" for name in ("", "_credential", "_test", "_retire")),
+            of_the_platform(engineer).id,
+        ),
         "room": room.id,
         "opening": proposed(checked, engineer).id,
         "console:return_act which": returns.propose(submission.pk, reason="down", by=acting(engineer)).id,

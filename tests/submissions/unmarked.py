@@ -43,6 +43,10 @@ UNMARKED = {
         *(f"submissions:{name}" for name in ("upstreams", "new_upstream", "upstream", "change_upstream")),
         *(f"submissions:{name}" for name in ("upstream_credential", "try_upstream", "retire_upstream")),
     ),
+    "the platform's own upstreams, to evaluation engineers": (
+        *("console:platform_upstreams", "console:platform_upstream", "console:platform_upstream_new"),
+        *(f"console:platform_upstream_{name}" for name in ("credential", "test", "retire")),
+    ),
     "openings of packages; package.read records each reading before its first byte": (
         *("console:packages", "console:package_new", "console:package_act", "console:package_read"),
     ),

@@ -12,6 +12,7 @@ from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from accounts.models import User
 from evaluation.upstreams.models import Dialect, ModelUpstream
 from submissions.services import upstreams
 from tests.submissions import world
@@ -36,6 +37,13 @@ def registered(
     endpoint = upstreams.Endpoint(dialect, base_url, SNAPSHOT, "third_party")
     return upstreams.register_upstream(
         vendor.organisation, name=name, endpoint=endpoint, limits=LIMITS, by=vendor.actor
+    )
+
+
+def of_the_platform(engineer: User, name: str = "house-model") -> ModelUpstream:
+    endpoint = upstreams.Endpoint(Dialect.OPENAI_CHAT, "https://api.example.com/v1", SNAPSHOT, "sealed")
+    return upstreams.register_upstream(
+        None, name=name, endpoint=endpoint, limits=LIMITS, by=engineer.actor("web")
     )
 
 
