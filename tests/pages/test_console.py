@@ -16,6 +16,7 @@ from accounts.duties.table import ASSIGNED, Duty
 from benchmark.models import TaskSetVersion
 from config import clock
 from evaluation.models import WorkerReport
+from leaderboard import site as frame
 from tests.accounts.duties import opened
 from tests.pages import site
 from tests.pages.site import signed_in
@@ -61,6 +62,19 @@ def test_what_is_decided_is_for_who_decides_and_others_are_not_led_there(staff: 
                 duty,
                 page,
             )
+
+
+@pytest.mark.django_db
+def test_where_vendors_are_served_nobodys_duties_are_looked_up(
+    staff: Client, vendor: world.Vendor, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_person: object) -> None:
+        raise AssertionError("this role of the database may not read duties")
+
+    settings.LINGEE_ROLE = "web"
+    monkeypatch.setattr(frame, "duties_of", refused)
+    for browser in (staff, signed_in(vendor.user)):
+        assert browser.get("/en/console/nothing/").status_code == 404
 
 
 @pytest.mark.django_db
