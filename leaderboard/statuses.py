@@ -192,6 +192,7 @@ COUNTERS: dict[str, Any] = {
     "account": _("By you"),
     "in_flight": _("In flight on this harness"),
     "preflight": _("Preflights of this harness in seven days"),
+    "preflights_in_flight": _("Preflights of the organisation in flight"),
     "cooldown": _("Cooldown"),
 }
 

@@ -22,7 +22,9 @@ class Exit(IntEnum):
 def meanings() -> dict[Exit, str]:
     """A sentence for each code."""
     return {
-        Exit.COMPLETE: say("done; with `--wait`, `wait` and `result`: the result is complete"),
+        Exit.COMPLETE: say(
+            "done; with `--wait`, `wait` and `result`: the result is complete, or the preflight has passed"
+        ),
         Exit.USAGE: say("wrong options, files or settings, or a request that the site cannot carry out"),
         Exit.REFUSED: say("refused by a rule: credential, quota, standing, or the submission was cancelled"),
         Exit.HARNESS: say(
@@ -37,9 +39,10 @@ def meanings() -> dict[Exit, str]:
 
 
 def of_submission(state: str, fault: str = "") -> Exit:
-    """What a submission's state says; `fault` of its outcome where it ended otherwise than with a result."""
+    """What the state of a submission or preflight says; `fault` of its outcome where it ended without a result."""
     plain = {
         "complete": Exit.COMPLETE,
+        "preflight_passed": Exit.COMPLETE,
         "incomplete": Exit.INCONCLUSIVE,
         "rejected": Exit.HARNESS,
         "preflight_failed": Exit.HARNESS,

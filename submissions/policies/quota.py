@@ -33,6 +33,8 @@ class Rule(StrEnum):
     IN_FLIGHT = "in_flight"
     COOLDOWN = "cooldown"
     PREFLIGHT = "preflight"
+    TOGETHER = "preflights_in_flight"
+    """Preflights on their own of a whole lineage: it may register any number of harnesses, even under review."""
 
 
 REFUSALS: Mapping[Rule, Code] = {
@@ -42,6 +44,7 @@ REFUSALS: Mapping[Rule, Code] = {
     Rule.IN_FLIGHT: Code.IN_FLIGHT,
     Rule.COOLDOWN: Code.COOLDOWN,
     Rule.PREFLIGHT: Code.PREFLIGHT_CEILING,
+    Rule.TOGETHER: Code.PREFLIGHTS_IN_FLIGHT,
 }
 
 
@@ -84,6 +87,8 @@ class Ledger:
     attempts: Sequence[datetime]
     """Instants of the line's admissions, preflights on their own among them, that began within the window or before;
     those that the platform did not carry out are left out."""
+    preflights: int
+    """Preflights on their own that are in flight, of all harnesses of the lineage."""
     cooldown_until: datetime | None
     """The latest cooldown end of the line that was not lifted."""
 
@@ -130,6 +135,8 @@ class QuotaWindow:
     counters: tuple[Counter, ...]
     cooldown: Counter
     """Limit 0 means there is no cooldown; `used` is 1 while it runs."""
+    together: Counter
+    """What limits preflights on their own, and nothing else."""
     now: datetime
 
     @property
@@ -164,14 +171,14 @@ class QuotaWindow:
         )
 
     def serving(self, purpose: Purpose) -> QuotaWindow:
-        """The rules for this purpose: all, or for a preflight on its own what is in flight and the ceiling."""
+        """The rules for this purpose: a preflight on its own is limited by what is in flight and the ceiling only."""
         return self._for_preflight if purpose is Purpose.PREFLIGHT else self
 
     @property
     def _for_preflight(self) -> QuotaWindow:
         rules = (Rule.IN_FLIGHT, Rule.PREFLIGHT)
         counters = tuple(counter for counter in self.counters if counter.rule in rules)
-        return replace(self, counters=counters, cooldown=Counter(Rule.COOLDOWN, 0, 0))
+        return replace(self, counters=(*counters, self.together), cooldown=Counter(Rule.COOLDOWN, 0, 0))
 
     def is_shut(self, until: datetime) -> bool:
         """Whether nothing more is admitted before `until`, as far as the rules can tell now."""
@@ -236,10 +243,10 @@ def _slots(rule: Rule, limit: int, usage: Usage) -> Counter:
     )
 
 
-def _in_flight(limit: int, count: int) -> Counter:
+def _in_flight(rule: Rule, limit: int, count: int) -> Counter:
     bites = count >= limit
     reason = (NoDate.WHEN_IN_FLIGHT_ENDS if count else NoDate.NEXT_VERSION) if bites else None
-    return Counter(Rule.IN_FLIGHT, limit, count, bites=bites, next_allowed_reason=reason)
+    return Counter(rule, limit, count, bites=bites, next_allowed_reason=reason)
 
 
 def _preflight(limit: int, attempts: Sequence[datetime], now: datetime) -> Counter:
@@ -267,6 +274,8 @@ def window(terms: Terms, ledger: Ledger, now: datetime) -> QuotaWindow:
     ]
     if ledger.account is not None:
         counters.append(_slots(Rule.ACCOUNT, terms.account, ledger.account))
-    counters.append(_in_flight(terms.in_flight, ledger.in_flight))
+    counters.append(_in_flight(Rule.IN_FLIGHT, terms.in_flight, ledger.in_flight))
     counters.append(_preflight(terms.preflight, ledger.attempts, now))
-    return QuotaWindow(terms, tuple(counters), _cooldown(terms, ledger.cooldown_until, now), now)
+    together = _in_flight(Rule.TOGETHER, terms.in_flight, ledger.preflights)
+    cooldown = _cooldown(terms, ledger.cooldown_until, now)
+    return QuotaWindow(terms, tuple(counters), cooldown, together, now)

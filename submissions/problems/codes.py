@@ -79,6 +79,7 @@ class Code(StrEnum):
     IN_FLIGHT = "in_flight"
     COOLDOWN = "cooldown"
     PREFLIGHT_CEILING = "preflight_ceiling"
+    PREFLIGHTS_IN_FLIGHT = "preflights_in_flight"
     VERSION_TAKEN = "version_taken"
     IDENTICAL_IN_FLIGHT = "identical_in_flight"
     # cards, uploads and packages

@@ -134,7 +134,7 @@ ROWS: list[Row] = [
         Fault.POLICY,
         _("Organisation not verified"),
         _("Staff have not verified your organisation yet. Nothing was charged."),
-        _("You can prepare harness, card and package meanwhile."),
+        _("You can prepare harness, card and package meanwhile, and run preflights on the public tasks."),
     ),
     (
         Code.VERIFICATION_EXPIRED,
@@ -142,7 +142,10 @@ ROWS: list[Row] = [
         Fault.POLICY,
         _("Verification expired"),
         _("The verification of your organisation has expired. Nothing was charged."),
-        _("Let an owner register it again under /account/registration/. You can check and upload meanwhile."),
+        _(
+            "Let an owner register it again under /account/registration/. You can check, upload and run preflights "
+            "meanwhile."
+        ),
     ),
     (
         Code.RULES_NOT_ACCEPTED,

@@ -94,6 +94,17 @@ ROWS: list[Row] = [
         _("Try the package on the public tasks on your own machine first."),
     ),
     (
+        Code.PREFLIGHTS_IN_FLIGHT,
+        429,
+        Fault.POLICY,
+        _("A preflight of your organisation is in flight"),
+        _(
+            "Not accepted: %(used)s of %(limit)s preflights of your organisation and its linked accounts are in "
+            "flight at this moment. Nothing was charged."
+        ),
+        _("Start it when that one has ended, or cancel that one."),
+    ),
+    (
         Code.VERSION_TAKEN,
         409,
         Fault.HARNESS,

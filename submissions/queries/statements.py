@@ -48,11 +48,16 @@ WITH whose AS (
          max(s.cooldown_until) FILTER (WHERE s.cooldown_until > %(now)s AND s.cooldown_ended_at IS NULL) AS until
     FROM submissions_submission s JOIN submissions_harnessversion v ON v.id = s.harness_version_id
    WHERE v.harness_id = %(line)s AND s.task_set_id = %(task_set)s
+), alone AS (
+  SELECT count(*) AS preflights
+    FROM submissions_submission s JOIN submissions_harnessversion v ON v.id = s.harness_version_id
+   WHERE v.harness_id IN (SELECT id FROM together) AND s.task_set_id = %(task_set)s
+     AND s.scope = 'preflight' AND s.ended_at IS NULL
 )
-SELECT terms.rules, terms.profile, made.in_flight, made.attempts, made.until,
+SELECT terms.rules, terms.profile, made.in_flight, made.attempts, made.until, alone.preflights,
        (SELECT jsonb_object_agg(state, jsonb_build_object('line', line, 'lineage', lineage, 'account', account))
           FROM slots)
-  FROM terms, made
+  FROM terms, made, alone
 """
 
 ORDER = """
@@ -162,7 +167,7 @@ def ledger_row(
     }
     with connection.cursor() as cursor:
         cursor.execute(LEDGER, place)
-        rules, profile, in_flight, attempts, until, slots = cursor.fetchone()
+        rules, profile, in_flight, attempts, until, preflights, slots = cursor.fetchone()
     rules, by_state = _json(rules) or {}, _json(slots) or {}
     known = set(rules) == set(QuotaPolicy.Rule.values)
     ledger = Ledger(
@@ -171,6 +176,7 @@ def ledger_row(
         account=_usage(by_state, "account") if account is not None else None,
         in_flight=in_flight,
         attempts=attempts or [],
+        preflights=preflights,
         cooldown_until=until,
     )
     return Terms(profile=profile, **rules) if known else None, ledger

@@ -251,6 +251,30 @@ def test_the_ceiling_counts_those_on_their_own_and_those_of_submissions(
         assert services.start_preflight(later, by=vendor.actor, key="later").status == 202
 
 
+def test_a_lineage_has_one_at_a_time_however_many_harnesses_it_registers(vendor: Vendor) -> None:
+    task_set = world.task_set()
+    first, second = (vendor.order(task_set, vendor.harness(name)) for name in ("one", "two"))
+    found = started(vendor, first)
+    refused = ask(vendor, second)
+    assert (refused.status, refused.code) == (429, "preflights_in_flight")
+    facts = {
+        name: refused.body[name] for name in ("policy", "counter", "used", "limit", "next_allowed_reason")
+    }
+    assert facts == {
+        "policy": "demo",
+        "counter": "preflights_in_flight",
+        "used": 1,
+        "limit": 1,
+        "next_allowed_reason": "when_the_submission_in_flight_ends",
+    }
+    assert vendor.api.post("submissions", world.body_of(second)).status == 202, (
+        "other harnesses submit meanwhile"
+    )
+    services.cancel(Submission.objects.get().id, by=vendor.actor)
+    ended(found)
+    assert ask(vendor, vendor.order(task_set, second.harness_version.harness)).status == 202
+
+
 def test_spent_uses_cooldown_and_stops_are_no_matter(vendor: Vendor, harness: Harness) -> None:
     task_set = world.task_set(line=1, cooldown_seconds=9 * 24 * 3600)
     done = outcomes.bring_to(vendor.submit(task_set, harness), "running")

@@ -24,6 +24,7 @@ def ledger(**changes: object) -> Ledger:
         "account": Usage(),
         "in_flight": 0,
         "attempts": [],
+        "preflights": 0,
         "cooldown_until": None,
     }
     return Ledger(**(base | changes))  # type: ignore[arg-type]

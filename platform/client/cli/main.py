@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import typer
 
-from client.cli import check, local, look, submit, upstream
+from client.cli import check, local, look, preflight, submit, upstream
 from client.cli.session import spoken
 from client.exits import Exit, meanings
 from client.trouble import Trouble
@@ -32,6 +32,9 @@ def application() -> typer.Typer:
     )
     app.command("submit", help=say("Register, upload and submit; repeating it does nothing twice."))(
         submit.submit
+    )
+    app.command("preflight", help=say("Run the public tasks on the platform; uses no submission."))(
+        preflight.preflight
     )
     app.command("status", help=say("Show a submission, or the latest ones."))(look.status)
     app.command("wait", help=say("Wait until a submission has ended."))(submit.wait)

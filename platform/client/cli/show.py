@@ -154,6 +154,7 @@ def counters() -> dict[str, str]:
         "account": say("By you"),
         "in_flight": say("In flight on this harness"),
         "preflight": say("Preflights of this harness in seven days"),
+        "preflights_in_flight": say("Preflights of the organisation in flight"),
     }
 
 

@@ -209,7 +209,7 @@ class Submitter:
 
     def _upload(self, version_id: str, key: str) -> dict[str, Any]:
         """The stored bundle: one that an earlier command stored is taken as it is."""
-        uploader = Uploader(self.site, self.project, self.checked.bundle, self.report)
+        uploader = self._uploader()
         for attempt in range(DECLARED_AGAIN):
             upload = uploader.begin(version_id, _digest("upload", key, str(attempt)))
             if upload["state"] in STORED:
@@ -220,6 +220,9 @@ class Submitter:
                     self.tell(say("Resuming: {count} parts are there.").format(count=len(done)))
                 return uploader.send(upload, done=done)
         raise AssertionError("every declared upload has ended")
+
+    def _uploader(self) -> Uploader:
+        return Uploader(self.site, self.project, self.checked.bundle, self.report)
 
     def _kept(self, submission: dict[str, Any]) -> dict[str, Any]:
         self.project.keep(NOTE, {"site": self.site.address, "id": submission["id"]})

@@ -20,11 +20,15 @@ def follow(
     *,
     timeout: float | None,
     report: Callable[[dict[str, Any]], object],
+    kind: str = "submissions",
 ) -> dict[str, Any]:
-    """Poll a submission until nothing of it moves by itself any more or `timeout` seconds are over."""
+    """Poll a submission until nothing of it moves by itself any more or `timeout` seconds are over.
+
+    `kind` is the resource: submissions or preflights.
+    """
 
     def look() -> dict[str, Any]:
-        found = site.get(f"submissions/{submission_id}")
+        found = site.get(f"{kind}/{submission_id}")
         report(found)
         return found
 

@@ -81,6 +81,7 @@ def test_exit_codes_are_the_documented_ones(lg):
 def test_what_a_state_and_a_refusal_exit_with():
     ends = {
         ("complete", ""): 0,
+        ("preflight_passed", ""): 0,
         ("incomplete", ""): 9,
         ("rejected", "harness"): 4,
         ("preflight_failed", "harness"): 4,
