@@ -28,7 +28,7 @@ class IdentityIn(StrictSerializer):
         max_length=63,
         required=False,
         default="",
-        help_text="Id or name; due where the job is trusted for several.",
+        help_text="Id or name; due where the job is trusted for several. A stranger's may bear the same name.",
     )
 
 

@@ -112,7 +112,7 @@ def wait_for_web(job: Job, wait: Callable[[float], object]) -> bool:
 
     for _ in range(240):
         try:
-            job.ask("GET", "health")
+            httpx.get(f"{job.address}/api/v1/health")
         except httpx.TransportError:
             wait(0.25)
         else:

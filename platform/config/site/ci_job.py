@@ -1,23 +1,28 @@
-"""A vendor's CI job, over HTTP only: register, upload, submit, poll, read the result. Knows nothing but the API."""
+"""A vendor's CI job, over HTTP only: register, upload, submit, poll, read the result; by what the client is made of."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
-import tarfile
+import re
+import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+from client.packing import measured, pack
+from client.project import Project
+from client.remote.http import Site
+from client.remote.uploads import Uploader
+from client.trouble import Trouble
 
 POLL_SECONDS = 1.0
 PATIENCE_SECONDS = 1800.0
 FINAL_STATES = ("complete", "rejected", "preflight_failed", "cancelled", "incomplete", "voided")
-TIMEOUT_SECONDS = 120.0
+VERSION = re.compile(r"^version\s*=.*$", re.MULTILINE)
 
 
 class JobFailed(RuntimeError):
@@ -25,28 +30,15 @@ class JobFailed(RuntimeError):
 
 
 def bundle(folder: Path, version: str) -> bytes:
-    """The harness folder as a `.tar.gz`, with `version` in its manifest, the same bytes for the same content."""
-    target = io.BytesIO()
-    with (
-        gzip.GzipFile(fileobj=target, mode="wb", mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w") as archive,
-    ):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.name != "card.json" and "__pycache__" not in path.parts:
-                data = path.read_bytes()
-                if path.name == "harness.toml":
-                    data = _with_version(data.decode(), version).encode()
-                entry = tarfile.TarInfo(path.relative_to(folder).as_posix())
-                entry.size, entry.mode = len(data), 0o644
-                archive.addfile(entry, io.BytesIO(data))
-    return target.getvalue()
-
-
-def _with_version(manifest: str, version: str) -> str:
-    lines = [
-        f'version = "{version}"' if line.startswith("version") else line for line in manifest.splitlines()
-    ]
-    return "\n".join(lines) + "\n"
+    """The harness folder as the client packs it, without its card, with `version` in its manifest."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place) / "harness"
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("card.json"))
+        manifest = copy / "harness.toml"
+        manifest.write_text(
+            VERSION.sub(f'version = "{version}"', manifest.read_text("utf-8"), count=1), "utf-8"
+        )
+        return pack(copy, Path(place) / "bundle.tar.gz").path.read_bytes()
 
 
 @dataclass
@@ -58,24 +50,17 @@ class Job:
     wait: Callable[[float], object] = time.sleep
 
     def __post_init__(self) -> None:
-        headers = {"Authorization": f"Bearer {self.token}", "Accept-Language": "en"}
-        self._api = httpx.Client(base_url=f"{self.address}/api/v1/", headers=headers, timeout=TIMEOUT_SECONDS)
-        self._store = httpx.Client(timeout=TIMEOUT_SECONDS)
+        self._site = Site(self.address, self.token, wait=self.wait)
 
-    def ask(self, method: str, path: str, **arguments: Any) -> dict[str, Any]:
+    def ask(self, method: str, path: str) -> dict[str, Any]:
         """One call; raises JobFailed with the problem's code and sentence."""
-        answer = self._api.request(method, path, **arguments)
-        found: dict[str, Any] = answer.json()
-        if answer.is_error:
-            raise JobFailed(
-                f"{method} {path}: {answer.status_code} {found.get('code')}: {found.get('detail')}"
-            )
-        return found
+        with _failing(f"{method} {path}"):
+            return self._site.call(method, path).body
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """A POST whose key is a digest of what it says: repeated by a retried job, it is the same request."""
-        key = hashlib.sha256(repr((path, sorted(body.items(), key=str))).encode()).hexdigest()
-        return self.ask("POST", path, json=body, headers={"Idempotency-Key": key})
+        with _failing(f"POST {path}"):
+            return self._site.post(path, body, key=_key(path, body))
 
     def register(self, name: str, title: str, version: str, card: dict[str, Any]) -> str:
         """Register harness and version; returns the version's id."""
@@ -85,16 +70,12 @@ class Job:
 
     def upload(self, version_id: str, data: bytes) -> str:
         """Declare the digest, send the parts to the store, complete; returns the upload's id."""
-        digest = hashlib.sha256(data).hexdigest()
-        upload = self.post("uploads", {"harness_version": version_id, "sha256": digest, "size": len(data)})
-        parts, start = [], 0
-        for part in sorted(upload["parts"], key=lambda part: int(part["number"])):
-            sent = self._store.put(part["url"], content=data[start : start + part["size"]])
-            sent.raise_for_status()
-            parts.append({"number": part["number"], "etag": sent.headers["etag"]})
-            start += part["size"]
-        self.post(f"uploads/{upload['id']}/complete", {"parts": parts})
-        return str(upload["id"])
+        with tempfile.TemporaryDirectory() as place, _failing("upload"):
+            path = Path(place) / "bundle.tar.gz"
+            path.write_bytes(data)
+            uploader = Uploader(self._site, Project(Path(place)), measured(path))
+            declared = uploader.begin(version_id, _key("uploads", {"version": version_id, "data": data}))
+            return str(uploader.send(declared, done={})["id"])
 
     def submit(self, version_id: str, upload_id: str, task_set: str) -> dict[str, Any]:
         body = {
@@ -124,3 +105,15 @@ class Job:
 
     def result(self, submission_id: str) -> dict[str, Any]:
         return self.ask("GET", f"submissions/{submission_id}/result")
+
+
+def _key(path: str, body: dict[str, Any]) -> str:
+    return hashlib.sha256(repr((path, sorted(body.items(), key=str))).encode()).hexdigest()
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except Trouble as trouble:
+        raise JobFailed(f"{what}: {trouble.code}: {trouble.cause}") from None
