@@ -45,6 +45,8 @@ class Uploads(MemberView):
             return 201, dict(UploadOut(upload).data)
 
         sent = {**body, "harness_version": str(version.id)}
+        if sent["purpose"] == Purpose.SUBMISSION:  # a key that was used before there were purposes stays good
+            del sent["purpose"]
         answer = services.once(organisation, "uploads", self.idempotency_key(), sent, act)
         upload = queries.upload_of(organisation, UUID(answer.body["id"]))
         return Response(_with_parts(answer.body, upload), status=answer.status)

@@ -77,6 +77,14 @@ def test_what_is_sent_for_a_preflight_needs_a_preflight_that_is_left(
     services.cancel(services.start_preflight(order, by=vendor.actor, key="k").submission_id, by=vendor.actor)
     assert declare(vendor, harness, purpose="preflight").code == "preflight_ceiling"
     assert declare(vendor, harness, purpose="else").code == "invalid_field"
+    version = vendor.version(vendor.harness("another"))
+    body = {"harness_version": str(version.id), "sha256": "0" * 64, "size": 9}
+    plain, named, other = (
+        vendor.api.post("uploads", {**body, **more}, key="one")
+        for more in ({}, {"purpose": "submission"}, {"purpose": "preflight"})
+    )
+    assert (plain.status, named.body["id"]) == (201, plain.body["id"])
+    assert other.code == "idempotency_conflict"
 
 
 def test_another_open_version_may_still_take_it(vendor: Vendor, harness: Harness) -> None:

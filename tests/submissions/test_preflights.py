@@ -71,6 +71,19 @@ def test_who_is_under_review_runs_the_public_tasks_and_nothing_else(task_set: Ta
     assert used == {row["counter"]: row["used"] for row in before["counters"]} | {"preflight": 1}
 
 
+def test_it_waits_in_the_queue_as_the_preflight_of_a_submission_does(
+    vendor: Vendor, task_set: TaskSetVersion
+) -> None:
+    other = world.vendor(verified=False)
+    services.check(started(other, other.order(task_set, other.harness())).id)
+    services.check(vendor.submit(task_set, vendor.harness()).id)
+    alone, ours = EvaluationRun.objects.order_by("created_at").values(
+        "kind", "state", "priority", "runs_per_task", "total"
+    )
+    assert alone == ours
+    assert alone["kind"] == "preflight"
+
+
 def test_it_is_no_submission_for_anybody(vendor: Vendor, other: Vendor, task_set: TaskSetVersion) -> None:
     found = started(vendor, vendor.order(task_set, vendor.harness()))
     assert vendor.api.get("submissions").body["submissions"] == []
