@@ -30,123 +30,14 @@ from tests.live.crawl import (
     name_of,
     session_of,
 )
+from tests.live.crawl_tables import ASKED_FOR, EVERYBODYS, FREE, LIBRARY, UNKNOWN, arguments, paths_of
+from tests.notices.receiver import Receiver, receiver
 
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(900)]
 
 CANARY = "zqcanaryxv"
-ASKED_FOR = 3
-"""How many held-out tasks the crawl asks for by their id, as somebody who guessed it would."""
-UNKNOWN = "01900000-0000-7000-8000-000000000000"
-
-FREE = [
-    "api-health",
-    "api-harnesses",
-    "api-uploads",
-    *("api-submissions", "api-submission-check", "api-preflights"),
-    "api-oidc-exchange",
-    "api-oidc-check",
-    "api-publishers",
-    "api-quota",
-    "api-organisation",
-    "api-tokens",
-    "api-token-leaked",
-    *("api-task-sets", "api-problems", "api-openapi", "api-nothing"),
-    *("overview", "rules", "contract", "public_tasks", "problems", "time_zone"),
-    *("home", "harnesses", "new_harness", "submissions", "new_submission"),
-    *("api-upstreams", "upstreams", "new_upstream"),
-    *("api-webhooks", "webhooks", "new_webhook"),
-    "tokens",
-    "new_token",
-    "publishers",
-    "new_publisher",
-    "suspended",
-    "organisation",
-    *("notices", "notices_read", "notice_settings"),
-    "members",
-    "invitation",
-    "participation_rules",
-    "registration",
-    "new_registration",
-    "registration_mail",
-    "registration_dns",
-    "totp_picture",
-    "sessions",
-    "end_sessions",
-    "erase",
-    "enrolled",
-    *(
-        f"log-{name}"
-        for name in ("checkpoint", "checkpoints", "keys", "witnesses", "consistency", "cosignatures")
-    ),
-    *("log", "log_verify", "log_verify_file"),
-]
-"""Addresses that take nothing."""
-
-EVERYBODYS = (
-    *("webhook", "api-webhook", "api-webhook-test", "api-webhook-deliveries", "api-delivery-replay"),
-    *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
-    *("api-token", "api-upstream", "api-upstream-credential", "api-upstream-test"),
-    *("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"),
-    *("api-publisher", "remove_publisher"),
-    *("log-checkpoint-of", "log-tile"),
-)
-"""Addresses whose object is nobody's own."""
-
 CLOCK = re.compile(r"\d\d:\d\d:\d\d\.\d+")
 """A time of day: its last digits look like the seconds that an attempt took."""
-LIBRARY = re.compile(r"^(account_|mfa_)")
-"""Pages of the library that signs people in: crawled without arguments; those with a key are about that key only."""
-
-
-def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
-    """By name of address: the arguments to visit it with, the vendor's own objects and all held-out task ids."""
-    submissions = [str(found) for found in scene.submissions]
-    one_each = {
-        "api-harness": ("harness_id", [scene.harness]),
-        "api-versions": ("harness_id", [scene.harness]),
-        "api-version": ("version_id", [scene.version]),
-        "api-upload": ("upload_id", [scene.upload]),
-        "api-upload-complete": ("upload_id", [scene.upload]),
-        "api-problem": ("code", ["cooldown", "no-such-code", scene.held_out[0]]),
-        "problem": ("code", ["cooldown", scene.held_out[0]]),
-        "harness": ("harness", [scene.harness]),
-        "new_version": ("harness", [scene.harness]),
-        "version": ("version", [scene.version]),
-        "card_document": ("version", [scene.version]),
-        **{name: ("upload", [scene.upload]) for name in ("confirm", "start_preflight")},
-        **{
-            f"api-preflight-{end}": ("preflight_id", [scene.preflight]) for end in ("alone", "runs", "cancel")
-        },
-        "revoke_token": ("token", [UNKNOWN]),
-        "webhook": ("webhook", [UNKNOWN]),
-        **{f"api-webhook{end}": ("webhook_id", [UNKNOWN]) for end in ("", "-test", "-deliveries")},
-        "api-delivery-replay": ("delivery_id", [UNKNOWN]),
-        "member": ("member", scene.members),
-        "end_member": ("member", scene.members),
-        "choose_organisation": ("member", scene.members),
-        "revoke_invitation": ("invitation", [UNKNOWN]),
-        "api-token": ("token_id", [UNKNOWN]),
-        "api-publisher": ("publisher_id", [UNKNOWN]),
-        "remove_publisher": ("publisher", [UNKNOWN]),
-        "end_session": ("session", [UNKNOWN]),
-    }
-    for name in ("api-upstream", "api-upstream-credential", "api-upstream-test"):
-        one_each[name] = ("upstream_id", [UNKNOWN])
-    for name in ("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"):
-        one_each[name] = ("upstream", [UNKNOWN])
-    for end in ("submission", "submission-cancel", "submission-choice", "preflight", "result", "receipt"):
-        one_each[f"api-{end}"] = ("submission_id", [*submissions, scene.preflight])
-    for name in ("submission", "result", "cancel", "choice", "consent", "preflight", "receipt"):
-        one_each[name] = ("submission", [*submissions, scene.preflight])
-    found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
-    found["log-checkpoint-of"] = [{"size": "1"}, {"size": "9" * 25}]
-    found["log-tile"] = [{"path": path} for path in ("0/000", "0/000.p/1", "1/000", "../keys")]
-    found["api-schema"] = [{"name": "harness-card", "number": "1"}, {"name": "harness-toml", "number": "1"}]
-    tasks = [scene.public[0], *scene.held_out[:ASKED_FOR]]
-    found["public_task"] = [{"version": scene.label, "slug": task} for task in tasks]
-    found["registration_domain"] = [{"token": "damaged"}]
-    found["preflight_run"] = [{"submission": submissions[0], "task": task, "index": "0"} for task in tasks]
-    return found
 
 
 @dataclass
@@ -159,6 +50,8 @@ class Site:
     state_dir: Path
     redis_url: str
     results: dict[str, Any]
+    received: Receiver
+    """What the vendor's webhook was sent."""
 
 
 @pytest.fixture(scope="module")
@@ -181,17 +74,30 @@ def imported(
 
 
 @pytest.fixture(scope="module")
-def site(make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_factory: Any) -> Site:
-    from config.site.stage import free_port
-    from tests.live.vendors import SHOUTING, job_visitors, submit_over_http, vendor
+def received() -> Iterator[Receiver]:
+    with receiver() as found:
+        yield found
 
-    fleet = make_fleet(LINGEE_SEQUENCER_DIR=str(tmp_path_factory.mktemp("log") / "sequencer"))
+
+@pytest.fixture(scope="module")
+def site(
+    make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_factory: Any, received: Receiver
+) -> Site:
+    from config.site.stage import free_port
+    from tests.live.vendors import SHOUTING, job_visitors, outgoing, submit_over_http, told, vendor
+
+    log = str(tmp_path_factory.mktemp("log") / "sequencer")
+    fleet = make_fleet(LINGEE_SEQUENCER_DIR=log, LINGEE_OUTGOING_LOOPBACK="1")
     fleet.supervisor.start(fleet.processes.sequencer())
+    fleet.supervisor.start(fleet.processes.worker("post-1", role="web", queues=["web"]))
     port = free_port()
     fleet.supervisor.start(fleet.processes.web(f"127.0.0.1:{port}"))
     address = f"http://127.0.0.1:{port}"
     one, other = vendor("One"), vendor("Other")
+    sent = outgoing(one, received.url)
     scene = submit_over_http(address, one, imported, SHOUTING, wait=fleet.supervisor.wait)
+    assert fleet.wait(lambda: told(sent.webhook, received), 120), fleet.supervisor.tail("post-1")
+    vars(scene).update(vars(sent), deliveries=sent.delivered())
     visitors = [
         Visitor("anonymous", address),
         Visitor("vendor", address, cookies=session_of(one.user)),
@@ -200,7 +106,8 @@ def site(make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_f
         Visitor("other CI token", address, headers={"Authorization": f"Bearer {other.secret}"}),
         *job_visitors(one, scene, address),
     ]
-    return Site(scene, visitors, forbidden(scene), servers.state_dir, servers.redis_url, scene.result)
+    found = forbidden(scene)
+    return Site(scene, visitors, found, servers.state_dir, servers.redis_url, scene.result, received)
 
 
 def figure(attempt: Any) -> str:
@@ -254,22 +161,6 @@ def crawl(site: Site) -> Iterator[Answer]:
 def carried_entries(text: str) -> list[str]:
     """The entries of the log that a receipt carries in base64."""
     return [base64.b64decode(found).decode() for found in re.findall(r"extra ([A-Za-z0-9+/]+=*)", text)]
-
-
-def fill(pattern: str, row: dict[str, str]) -> str:
-    """The pattern with its places taken from `row`."""
-    return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: row[found[1]], pattern)
-
-
-def paths_of(name: str, pattern: str, table: dict[str, list[dict[str, str]]]) -> list[str]:
-    takes = re.findall(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>", pattern)
-    if LIBRARY.match(name):
-        return [] if takes else [f"/{language}/{pattern.partition('/')[2]}" for language in LANGUAGES]
-    free = [pattern.replace("^", "no/such/thing")]
-    filled = free if name in FREE else [fill(pattern, row) for row in table[name]]
-    if not pattern.startswith(LANGUAGES):
-        return [f"/{path}" for path in filled]
-    return [f"/{language}/{path.partition('/')[2]}" for language in LANGUAGES for path in filled]
 
 
 def test_no_address_is_outside_the_crawl(site: Site) -> None:
@@ -348,6 +239,15 @@ def plain(text: str) -> str:
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID", text)
     text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]+"', "TOKEN", text)
     return re.sub(r"(?im)^(date|set-cookie|content-length|x-request-id|etag|server-timing): .*$", "", text)
+
+
+def test_what_was_sent_to_the_vendors_webhook_holds_nothing(site: Site) -> None:
+    bodies = [body.decode() for _headers, body in site.received.taken]
+    kinds = {json.loads(body)["type"] for body in bodies}
+    assert {"submission.state", "preflight.state", "submission.released", "test"} <= kinds
+    for headers, body in site.received.taken:
+        text = CLOCK.sub("", f"{headers}\n{body.decode()}")
+        assert not [word for word in site.forbidden if word in text]
 
 
 @pytest.mark.acceptance("main-job:6")

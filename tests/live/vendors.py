@@ -12,6 +12,7 @@ from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.test import override_settings
 
 from accounts import services
 from accounts.models import ApiToken, Organisation, User
@@ -21,11 +22,17 @@ from accounts.registration.services import accept_rules
 from accounts.security.services import ensure_totp
 from benchmark.models import TaskSetVersion
 from config.site.ci_job import Job, bundle
-from submissions.models import Harness
+from evaluation.upstreams.models import Dialect
+from submissions.models import Harness, WebhookDelivery
+from submissions.services import upstreams
+from submissions.webhooks import services as webhooks
+from submissions.webhooks.kinds import Kind
 from tests.access.oidc.arranged import exchanged
+from tests.access.upstreams.arranged import LIMITS, SECRET, SNAPSHOT
 from tests.factories import BY
 from tests.live.crawl import Visitor
 from tests.live.fleet import HARNESSES
+from tests.notices.receiver import Receiver
 from tests.submissions import world
 
 SHOUTING = HARNESSES / "noisy"
@@ -49,6 +56,40 @@ def vendor(name: str) -> Vendor:
     scopes = list(ApiToken.Scope.values)
     _, secret = services.issue_token(user, organisation, name="CI", scopes=scopes, by=BY)
     return Vendor(user, organisation, secret)
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """What of a vendor's reaches beyond the site: ids of a webhook and of a model upstream."""
+
+    webhook: str
+    upstream: str
+
+    def delivered(self) -> list[str]:
+        rows = WebhookDelivery.objects.filter(endpoint=self.webhook, delivered_at__isnull=False)
+        return [str(key) for key in rows.order_by("created_at").values_list("pk", flat=True)]
+
+
+def outgoing(who: Vendor, url: str) -> Outgoing:
+    """A webhook for every kind of message, tried once, and an upstream with a credential and a trial call."""
+    actor = services.actor_for(who.user, channel="web", organisation=who.organisation)
+    kinds = [kind.value for kind in Kind if kind is not Kind.TEST]
+    with override_settings(OUTGOING_LOOPBACK=True):
+        webhook, _secret = webhooks.create(who.organisation, url=url, kinds=kinds, by=actor)
+        webhooks.test(webhook)
+    endpoint = upstreams.Endpoint(Dialect.OPENAI_CHAT, "https://api.example.com/v1", SNAPSHOT, "third_party")
+    row = upstreams.register_upstream(
+        who.organisation, name="my-model", endpoint=endpoint, limits=LIMITS, by=actor
+    )
+    upstreams.set_credential(row.id, SECRET, by=actor)
+    upstreams.ask_trial(row.id, by=actor)
+    return Outgoing(str(webhook.id), str(row.id))
+
+
+def told(webhook: str, received: Receiver) -> bool:
+    """Whether everything that is due was sent, the release of a submission included."""
+    released = any(b"submission.released" in body for _headers, body in received.taken)
+    return released and not WebhookDelivery.objects.filter(endpoint=webhook, due_at__isnull=False).exists()
 
 
 def submit_over_http(
