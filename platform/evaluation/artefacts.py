@@ -64,6 +64,13 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def answer_digest(snapshot: bytes, reply: bytes | None) -> str:
+    """SHA-256 in hex of what a run answered and nothing else: workspace and reply, not how long it took."""
+    found = hashlib.sha256(hashlib.sha256(snapshot).digest())
+    found.update(b"" if reply is None else hashlib.sha256(reply).digest())
+    return found.hexdigest()
+
+
 def readable(data: bytes, *, most: int) -> str:
     """Output as text for a page: UTF-8 with replacement, no NUL, at most `most` characters, cuts marked."""
     text = data.decode("utf-8", errors="replace").replace("\x00", "\ufffd")

@@ -92,6 +92,7 @@ class Finish:
     has_output: bool = False
     artefact_key: str = ""
     artefact_sha256: str = ""
+    answer_sha256: str = ""
 
 
 def lease() -> timedelta:

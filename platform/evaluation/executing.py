@@ -140,7 +140,8 @@ class Executor:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         silent = outcome.ending.value == Ending.CRASHED and not (outcome.reply or outcome.wrote)
-        return _finish(outcome, key, artefacts.digest(data), has_output=not silent)
+        answer = artefacts.answer_digest(snapshot, outcome.reply)
+        return _finish(outcome, key, (artefacts.digest(data), answer), has_output=not silent)
 
     def _spec(self, claim: ExecutionClaim, run: EvaluationRun) -> RunSpec:
         files = self._assets.files(claim.pack_id, claim.offset, claim.size)
@@ -160,7 +161,8 @@ class Executor:
         )
 
 
-def _finish(outcome: Outcome, key: str, digest: str, *, has_output: bool) -> Finish:
+def _finish(outcome: Outcome, key: str, digests: tuple[str, str], *, has_output: bool) -> Finish:
+    """`digests` are those of all that is kept, and of the answer alone."""
     cause = outcome.which_budget or ",".join(outcome.limit_hits)
     return Finish(
         ending=outcome.ending.value,
@@ -170,5 +172,6 @@ def _finish(outcome: Outcome, key: str, digest: str, *, has_output: bool) -> Fin
         isolation=outcome.isolation[:64],
         has_output=has_output,
         artefact_key=key,
-        artefact_sha256=digest,
+        artefact_sha256=digests[0],
+        answer_sha256=digests[1],
     )

@@ -159,6 +159,8 @@ class Attempt(models.Model):
     """False only where a crash left neither reply nor artefact."""
     artefact_key = models.CharField(max_length=200, blank=True)
     artefact_sha256 = models.CharField(max_length=64, blank=True)
+    answer_sha256 = models.CharField(max_length=64, blank=True, db_default="")
+    """Of workspace and reply alone, so that two runs that answer alike have it alike; empty before it was taken."""
 
     class Meta:
         constraints = [

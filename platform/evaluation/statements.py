@@ -98,7 +98,7 @@ WITH held AS (
   WHERE id = %(episode)s AND fence = %(fence)s AND state = 'leased' RETURNING id)
 UPDATE evaluation_attempt a SET ended_at = %(ended_at)s, ending = %(ending)s, cause = %(cause)s,
   exit_code = %(exit_code)s, seconds = %(seconds)s, isolation = %(isolation)s, has_output = %(has_output)s,
-  artefact_key = %(artefact_key)s, artefact_sha256 = %(artefact_sha256)s
+  artefact_key = %(artefact_key)s, artefact_sha256 = %(artefact_sha256)s, answer_sha256 = %(answer_sha256)s
 FROM held WHERE a.id = %(attempt)s AND a.episode_id = held.id RETURNING a.id
 """
 """No row where the claim was lost in the meantime: then nothing was written."""
