@@ -40,6 +40,9 @@ class GradedRun:
     seconds: float | None = None
     tokens: int | None = None
     artefact: str = ""
+    answer: str = ""
+    """SHA-256 of what was answered, apart from how long it took; empty where it was not taken."""
+    has_output: bool = False
     grader: str = ""
     attempt_id: UUID | None = None
     attempt: int = 0
@@ -81,6 +84,8 @@ def _valid(place: Place, result: TaskResult) -> GradedRun:
         seconds=result.seconds,
         tokens=result.tokens,
         artefact=result.attempt.artefact_sha256,
+        answer=result.attempt.answer_sha256,
+        has_output=result.attempt.has_output,
         grader=result.grader_version,
         attempt_id=result.attempt_id,
         attempt=result.attempt.number,

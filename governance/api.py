@@ -11,20 +11,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.permissions import Permission
-from governance import queries
+from governance import ledger, queries
+from governance.models import DomainAggregate, LeakCharge
 from submissions.api.base import MemberView
 from submissions.api.openapi import problems
-from submissions.delivery import PRECISION, delivers, hand_out
+from submissions.delivery import PRECISION, delivers, hand_out, show_status
 from submissions.problems import Code, refuse
 from submissions.queries import submission_of
 
 
 class DomainOut(serializers.Serializer[Any]):
-    """Points on the 1-point grid ± half width; bounds only where a result is incomplete."""
+    """Points on the 1-point grid ± half width; bounds only where a result is incomplete.
+
+    Without a value `reason` says why, and `earlier` names the submission of yours that has one.
+    """
 
     value = serializers.IntegerField(allow_null=True, min_value=0, max_value=100)
     h = serializers.IntegerField(allow_null=True, min_value=1)
     status = serializers.CharField()
+    reason = serializers.ChoiceField(choices=DomainAggregate.Reason.values, required=False)
+    earlier = serializers.UUIDField(required=False)
     low = serializers.IntegerField(required=False)
     high = serializers.IntegerField(required=False)
 
@@ -58,3 +64,39 @@ class Result(MemberView):
         shown = result.as_dict()
         hand_out(request, "result", submission.id, shown, by=self.caller.actor, precision=PRECISION)
         return Response(shown)
+
+
+class ChargeOut(serializers.Serializer[Any]):
+    submission = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=LeakCharge.Kind.values)
+    bits = serializers.CharField()
+    charged_at = serializers.DateTimeField()
+
+
+class AccountOut(serializers.Serializer[Any]):
+    """Amounts are decimals with one place, rounded up."""
+
+    task_set = serializers.CharField()
+    budget_bits = serializers.CharField()
+    spent_bits = serializers.CharField()
+    left_bits = serializers.CharField()
+    charges = ChargeOut(many=True)
+    other_bits = serializers.CharField()
+
+
+class InformationOut(serializers.Serializer[Any]):
+    accounts = AccountOut(many=True)
+
+
+@delivers("quota")
+class Information(MemberView):
+    """What the organisation and those linked with it were told of each open version, out of its budget."""
+
+    permissions: ClassVar = {"GET": Permission.QUOTA_READ}
+
+    @extend_schema(responses=problems({200: InformationOut}), operation_id="information")
+    def get(self, request: Request) -> Response:
+        organisation = self.caller.organisation
+        accounts = [account.as_dict() for account in ledger.accounts_of(organisation, self.caller.harness_id)]
+        show_status(request, "quota", ("organisation", organisation.id), accounts, by=self.caller.actor)
+        return Response({"accounts": accounts})

@@ -2,6 +2,9 @@
 
 from django.urls import path
 
-from governance.api import Result
+from governance.api import Information, Result
 
-urlpatterns = [path("submissions/<uuid:submission_id>/result", Result.as_view(), name="api-result")]
+urlpatterns = [
+    path("submissions/<uuid:submission_id>/result", Result.as_view(), name="api-result"),
+    path("information", Information.as_view(), name="api-information"),
+]

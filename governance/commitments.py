@@ -23,6 +23,7 @@ from governance.aggregates import GradedRun
 from governance.models import ReleasePolicy, RunCommitment
 from submissions.models import Submission
 
+GATE_AND_BUDGET = ("fewest_changed", "budget_millibits", "confirmation_millibits")
 JUDGE = ""
 """Version of the judge; no task has one yet."""
 
@@ -69,7 +70,14 @@ def policy_row(policy: ReleasePolicy) -> dict[str, Any]:
         "rho": f"{policy.rho:.3f}",
         "tick_seconds": policy.tick_seconds,
         "half_widths": {domain: list(widths) for domain, widths in half_widths.items()},
+        **_gate_and_budget(policy),
     }
+
+
+def _gate_and_budget(policy: ReleasePolicy) -> dict[str, int]:
+    """The fields that rows from before the gate lack: those keep the form that their releases committed to."""
+    found = {name: getattr(policy, name) for name in GATE_AND_BUDGET}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def policy_digest(policy: ReleasePolicy) -> str:

@@ -13,7 +13,7 @@ class ReleasePolicySet(Event):
     """`people`, by pseudonym, are who proposed and who approved an official policy."""
 
     kind: ClassVar[str] = "release_policy.set"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     subject_type: ClassVar[str] = "release_policy"
     sentence = _("{actor} set the release policy {subject} of {task_set}: {rule}, grid of {grid_points}.")
     task_set: str
@@ -23,12 +23,30 @@ class ReleasePolicySet(Event):
     rho: str
     tick_seconds: int
     people: list[str] | None = None
+    fewest_changed: int | None = None
+    budget_millibits: int | None = None
+    confirmation_millibits: int | None = None
+
+
+class LeakCharged(Event):
+    """What an answer can tell at most, charged in the transaction that shows it; `spent` counts it in."""
+
+    kind: ClassVar[str] = "leak.charged"
+    subject_type: ClassVar[str] = "submission"
+    sentence = _("{actor} charged the information that the result of the submission {subject} can carry.")
+    charge: str
+    task_set: str
+    lineage: str
+    millibits: int
+    spent: int
+    budget: int
 
 
 class ResultReleased(Event):
     """Names the policy row and every number shown; the event's nonce keeps the leaf from being guessed."""
 
     kind: ClassVar[str] = "result.released"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "submission"
     sentence = _("{actor} released the result of the submission {subject} under the policy {policy}.")
     policy: str
@@ -39,6 +57,8 @@ class ResultReleased(Event):
     """By domain, where the result is incomplete."""
     coverage: str
     runs: int
+    silences: dict[str, str] | None = None
+    """By domain without a value: why."""
     runs_root: str
     """The salted root over all runs behind the values (governance.commitments)."""
 

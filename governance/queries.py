@@ -25,6 +25,10 @@ class DomainRow:
     status: str
     low: int | None = None
     high: int | None = None
+    reason: str = ""
+    """Why there is no value, as a code; empty where there is one."""
+    earlier: UUID | None = None
+    """The submission of the same organisation whose value stands in its way."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class ReleasedResult:
 
         def line(row: DomainRow) -> dict[str, Any]:
             shown: dict[str, Any] = {"value": row.value, "h": row.h, "status": row.status}
+            if row.reason:
+                shown["reason"] = row.reason
+            if row.earlier:
+                shown["earlier"] = str(row.earlier)
             return shown if row.low is None else {**shown, "low": row.low, "high": row.high}
 
         return {
@@ -95,8 +103,8 @@ def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
     """The same for several, in their order, without those not released."""
     rows = (
         Release.objects.filter(submission__in=submissions)
-        .select_related("policy")
-        .prefetch_related("domains")
+        .select_related("policy", "submission__held_out_run")
+        .prefetch_related("domains__earlier")
     )
     found = {row.submission_id: _result(row) for row in rows}
     return [found[submission.id] for submission in submissions if submission.id in found]
@@ -106,7 +114,11 @@ def _result(release: Release) -> ReleasedResult:
     by_domain = {row.domain: row for row in release.domains.all()}
     return ReleasedResult(
         submission_id=release.submission_id,
-        domains=tuple(_row(by_domain[domain]) for domain in Domain if domain in by_domain),
+        domains=tuple(
+            _row(by_domain[domain], release.submission.organisation_id)
+            for domain in Domain
+            if domain in by_domain
+        ),
         enterprise=DomainRow(
             "enterprise",
             release.enterprise_value,
@@ -127,5 +139,16 @@ def _episodes(release: Release) -> int:
     return run.total if run is not None else 0
 
 
-def _row(row: DomainAggregate) -> DomainRow:
-    return DomainRow(row.domain, row.value, row.half_width, row.status, row.low, row.high)
+def _row(row: DomainAggregate, organisation_id: UUID) -> DomainRow:
+    """An earlier submission of a linked organisation is not named: whose it is, is for neither of them to learn."""
+    own = row.earlier is not None and row.earlier.organisation_id == organisation_id
+    return DomainRow(
+        domain=row.domain,
+        value=row.value,
+        h=row.half_width,
+        status=row.status,
+        low=row.low,
+        high=row.high,
+        reason=row.reason,
+        earlier=row.earlier_id if own else None,
+    )

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
+from types import MappingProxyType
 from typing import TypeVar
 
+from governance.disclosure.gate import Silence
 from scoring import grid, interval
 from scoring.aggregate import DomainSummary
 
 ENTERPRISE = ("finance", "supply_chain", "manufacturing")
 DOMAINS = ("general", *ENTERPRISE)
 COVERAGE_STEP = Decimal("0.01")
+
+NO_SILENCES: Mapping[str, Silence] = MappingProxyType({})
 
 T = TypeVar("T")
 
@@ -31,12 +35,13 @@ class DomainScore:
 
 @dataclass(frozen=True)
 class ShownDomain:
-    """Points on the grid; `low` and `high` only where the result is incomplete."""
+    """Points on the grid; `low` and `high` only where the result is incomplete; `silence` where there is no value."""
 
     value: int | None
     half_width: int | None
     low: int | None = None
     high: int | None = None
+    silence: Silence | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,27 @@ class Shown:
             for name, row in rows.items()
             if row.value is not None and row.half_width is not None
         }
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """Domains with a value."""
+        return tuple(name for name, row in self.domains.items() if row.value is not None)
+
+    @property
+    def returns_use(self) -> bool:
+        """Whether every domain is silent by a rule of release rather than for want of valid runs."""
+        return all(row.silence not in (None, Silence.NO_VALID_RUN) for row in self.domains.values())
+
+    def silent(self, why: Silence) -> Shown:
+        """The same result with no value shown."""
+        domains = {
+            name: ShownDomain(None, None, silence=row.silence or why) for name, row in self.domains.items()
+        }
+        return Shown(domains, ShownDomain(None, None), self.coverage, self.is_complete)
+
+    def silences(self) -> dict[str, str]:
+        """Why there is no value, by domain without one."""
+        return {name: row.silence.value for name, row in self.domains.items() if row.silence is not None}
 
     def bounds(self) -> dict[str, dict[str, int]]:
         """What it names besides where the result is incomplete, by domain."""
@@ -83,7 +109,10 @@ def domain_score(summary: DomainSummary) -> DomainScore:
 
 
 def release_summaries(
-    summaries: Mapping[str, DomainSummary], *, half_widths: Mapping[str, Sequence[int]]
+    summaries: Mapping[str, DomainSummary],
+    *,
+    half_widths: Mapping[str, Sequence[int]],
+    silences: Mapping[str, Silence] = NO_SILENCES,
 ) -> Shown:
     """`release` of all domains of one submission, from their aggregates. Raises ValueError where no run is due."""
     prescribed = sum(summary.runs_prescribed for summary in summaries.values())
@@ -92,6 +121,7 @@ def release_summaries(
     return release(
         {domain: domain_score(summary) for domain, summary in summaries.items()},
         half_widths=half_widths,
+        silences=silences,
         valid_runs=sum(summary.runs_valid for summary in summaries.values()),
         prescribed_runs=prescribed,
     )
@@ -103,31 +133,37 @@ def release(
     half_widths: Mapping[str, Sequence[int]],
     valid_runs: int,
     prescribed_runs: int,
+    silences: Mapping[str, Silence] = NO_SILENCES,
 ) -> Shown:
     """Round half up to the 1-point grid, look up h for the shown value, and nothing else.
 
+    A domain in `silences` shows nothing at all: no value, no bounds. Which ones those are was decided before.
     The enterprise value is the mean of its three shown values, rounded the same way; its half width depends on
     theirs alone. Coverage is rounded down, so that only a whole run says 1.00.
     """
     is_complete = valid_runs == prescribed_runs
     domains = {
-        name: _shown(score, half_widths[name], is_complete=is_complete) for name, score in scores.items()
+        name: ShownDomain(None, None, silence=silences[name])
+        if name in silences
+        else _shown(score, half_widths[name], is_complete=is_complete)
+        for name, score in scores.items()
     }
     coverage = (Decimal(valid_runs) / Decimal(prescribed_runs)).quantize(COVERAGE_STEP, rounding=ROUND_DOWN)
     return Shown(domains, _enterprise(domains), str(coverage), is_complete)
 
 
-def _points(score: Decimal) -> int:
+def points(score: Decimal) -> int:
+    """A score of 0 to 1 on the grid."""
     return grid.half_up(score * 100)
 
 
 def _shown(score: DomainScore, half_widths: Sequence[int], *, is_complete: bool) -> ShownDomain:
     if score.score is None:
-        return ShownDomain(None, None)
-    value = _points(score.score)
+        return ShownDomain(None, None, silence=Silence.NO_VALID_RUN)
+    value = points(score.score)
     if is_complete:
         return ShownDomain(value, half_widths[value])
-    return ShownDomain(value, half_widths[value], _points(score.low), _points(score.high))
+    return ShownDomain(value, half_widths[value], points(score.low), points(score.high))
 
 
 def _enterprise(domains: Mapping[str, ShownDomain]) -> ShownDomain:

@@ -8,45 +8,53 @@ from typing import Any
 from audit.merkle import commitment
 from audit.replay import Ledger, State, Told, sets, together
 
-POLICY = ("id", "task_set", "profile", "rule", "grid_points", "rho", "tick_seconds", "half_widths")
+POLICY = (
+    *("id", "task_set", "profile", "rule", "grid_points", "rho", "tick_seconds", "half_widths"),
+    *("fewest_changed", "budget_millibits", "confirmation_millibits"),
+)
 """The fields of a policy row in the form that release events commit to (governance.commitments.policy_row)."""
 
 RELEASES = """
 SELECT release.submission_id, release.coverage, release.enterprise_value, release.enterprise_h,
-       coalesce((SELECT json_agg(json_build_array(domain, value, half_width, low, high) ORDER BY domain)
+       coalesce((SELECT json_agg(json_build_array(domain, value, half_width, low, high, reason) ORDER BY domain)
                    FROM governance_domainaggregate WHERE release_id = release.id), '[]'::json),
        policy.id, policy.task_set_id, policy.profile, policy.rule, policy.grid_points, policy.rho,
-       policy.tick_seconds, policy.half_widths::json
+       policy.tick_seconds, policy.half_widths::json, policy.fewest_changed, policy.budget_millibits,
+       policy.confirmation_millibits
   FROM governance_release release JOIN governance_releasepolicy policy ON policy.id = release.policy_id
 """
 
 
-def _shown(values: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
-    """All numbers of a release as one text, in a fixed order."""
+def _shown(values: Mapping[str, Any], bounds: Mapping[str, Any], silences: Mapping[str, str]) -> str:
+    """All numbers of a release, and why others are missing, as one text in a fixed order."""
     shown = [f"{name} {row['value']}±{row['h']}" for name, row in sorted(values.items())]
-    return ", ".join(
-        [*shown, *(f"{name} {row['low']}…{row['high']}" for name, row in sorted(bounds.items()))]
-    )
+    shown += [f"{name} {row['low']}…{row['high']}" for name, row in sorted(bounds.items())]
+    return ", ".join([*shown, *(f"{name} {reason}" for name, reason in sorted(silences.items()))])
 
 
 def _released(state: State, event: Told) -> None:
-    values, bounds = (event.data.get(name) or {} for name in ("values", "bounds"))
-    state["shown"] = _shown(values, bounds)
+    state["shown"] = _shown(*(event.data.get(name) or {} for name in ("values", "bounds", "silences")))
+
+
+def _charged(state: State, event: Told) -> None:
+    state["millibits"] = str(int(state.get("millibits") or 0) + event.data["millibits"])
 
 
 def _shape(row: Sequence[Any]) -> Sequence[Any]:
     submission, coverage, enterprise, width, domains, *policy = row
     values = {
-        name: {"value": value, "h": half} for name, value, half, _, _ in domains if None not in (value, half)
+        name: {"value": value, "h": half} for name, value, half, *_ in domains if None not in (value, half)
     }
     if None not in (enterprise, width):
         values["enterprise"] = {"value": enterprise, "h": width}
     bounds = {
-        name: {"low": low, "high": high} for name, _, _, low, high in domains if None not in (low, high)
+        name: {"low": low, "high": high} for name, _, _, low, high, _ in domains if None not in (low, high)
     }
+    silences = {name: reason for name, *_, reason in domains if reason}
     facts = dict(zip(POLICY, policy, strict=True))
+    facts = {name: value for name, value in facts.items() if value is not None}
     facts |= {"id": str(facts["id"]), "task_set": str(facts["task_set"]), "rho": f"{facts['rho']:.3f}"}
-    return submission, coverage, facts["id"], commitment.digest_of(facts), _shown(values, bounds)
+    return submission, coverage, facts["id"], commitment.digest_of(facts), _shown(values, bounds, silences)
 
 
 LEDGERS = [
@@ -78,6 +86,13 @@ LEDGERS = [
                 sets(coverage="coverage", policy="policy", policy_row="policy_row"), _released
             )
         },
+    ),
+    Ledger(
+        table="governance_leakcharge",
+        columns=("millibits",),
+        query="SELECT submission_id, sum(millibits)::bigint FROM governance_leakcharge GROUP BY submission_id",
+        begins=frozenset({"leak.charged"}),
+        steps={"leak.charged": _charged},
     ),
     Ledger(
         table="governance_runcommitment",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from django.db import transaction
@@ -12,15 +12,27 @@ from audit import log
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
-from governance import aggregates, commitments, events, policies, release
+from governance import aggregates, behaviour, commitments, events, leaks, policies, release, silencing
 from governance.aggregates import DomainStatistics
-from governance.models import DomainAggregate, Release, ReleasePolicy, RunCommitment, SealedAggregate
+from governance.disclosure import bits
+from governance.disclosure.gate import FEWEST_CHANGED, Silence, Silenced
+from governance.models import (
+    DomainAggregate,
+    LeakCharge,
+    Release,
+    ReleasePolicy,
+    RunCommitment,
+    SealedAggregate,
+)
 from governance.queries import policy_at
 from governance.release import Shown
 from scoring import interval
 from submissions.models import Submission
-from submissions.services import conclude
+from submissions.problems import Code
+from submissions.services import OFFICIAL, conclude, slots
 
+HAVE_EARLIER = (Silence.REPEAT, Silence.NEAR_DUPLICATE, Silence.LADDER)
+"""Silences for which an earlier submission stands."""
 DEFAULT_RHO = Decimal("0.100")
 """Correlation of tasks within a family until baselines have measured it."""
 OFFICIAL_TICK_SECONDS = 15 * 60
@@ -33,21 +45,40 @@ def set_release_policy(
     by: Actor,
     tick_seconds: int = OFFICIAL_TICK_SECONDS,
     rho: Decimal = DEFAULT_RHO,
+    rule: str = ReleasePolicy.Rule.GRID,
+    lineage_quota: int = OFFICIAL["lineage"],
+    budget_millibits: int | None = None,
     people: Sequence[User] = (),
 ) -> ReleasePolicy:
     """A new policy row for a frozen version, with the half widths tabulated for every shown value.
 
-    `people` proposed and approved it, as `submissions.services.policy_people` finds. Raises ValueError for a draft:
-    its families may still change.
+    `people` proposed and approved it, as `submissions.services.policy_people` finds. `budget_millibits` is what one
+    lineage may be told over the version's life, by default a bit for each live task. Raises ValueError for a draft,
+    whose families may still change, and CapacityTooLarge where `lineage_quota` answers could tell more than that; a
+    demo's budget is as large as it needs.
     """
     if not task_set.is_frozen:
         raise ValueError(f"task-set version {task_set.label} is not frozen")
+    budget = budget_millibits or bits.budget(leaks.live_tasks(task_set))
+    confirmation = leaks.confirmation_millibits()
+    needed = bits.capacity(lineage_quota=lineage_quota, side_levels=leaks.side_levels())
+    if profile == ReleasePolicy.Profile.DEMO:
+        budget = max(budget, needed)
+    if needed > budget:
+        raise leaks.CapacityTooLarge(
+            f"{lineage_quota} submissions with their confirmation runs can tell {needed / 1000:.0f} bits, "
+            f"more than the {budget / 1000:.0f} of {task_set.label}"
+        )
     with transaction.atomic():
         policy = ReleasePolicy.objects.create(
             task_set=task_set,
             profile=profile,
+            rule=rule,
             rho=rho,
             tick_seconds=tick_seconds,
+            fewest_changed=FEWEST_CHANGED,
+            budget_millibits=budget,
+            confirmation_millibits=confirmation,
             half_widths={
                 domain: interval.table(facts["held_out_families"], float(rho))
                 for domain, facts in task_set.composition.items()
@@ -64,6 +95,9 @@ def set_release_policy(
                 rho=str(rho),
                 tick_seconds=tick_seconds,
                 people=[str(person.pseudonym) for person in people] or None,
+                fewest_changed=policy.fewest_changed,
+                budget_millibits=policy.budget_millibits,
+                confirmation_millibits=policy.confirmation_millibits,
             ),
             by=by,
         )
@@ -94,13 +128,42 @@ def release_result(submission: Submission, *, by: Actor) -> Release | None:
         commitment = commitments.commit(locked, run, runs)
         statistics = aggregates.statistics(runs)
         _seal(locked, statistics)
-        shown = release.release_summaries(
-            {domain: found.summary for domain, found in statistics.items()}, half_widths=policy.half_widths
-        )
-        released = _show(locked, policy, shown, commitment, by=by)
-        if locked.state == Submission.State.GRADING:
-            conclude(locked, Submission.State.COMPLETE, by=by)
+        account = leaks.hold_account(policy, locked.organisation.lineage_id)
+        silenced = silencing.silenced(locked, policy, behaviour.observed(runs), statistics)
+        shown = _affordable(_shown(policy, statistics, silenced), account)
+        if account is not None:
+            charge = bits.of_result(len(shown.reported), bounds=len(shown.bounds()))
+            leaks.charge(locked, account, charge, kind=LeakCharge.Kind.RESULT, by=by)
+        released = _show(locked, policy, shown, silenced, commitment, by=by)
+        _end(locked, shown, by=by)
     return released
+
+
+def _end(submission: Submission, shown: Shown, *, by: Actor) -> None:
+    """Complete. Where no rule let any value out, the use is returned, and the cooldown stays."""
+    cause = Code.NOTHING_REPORTED if shown.returns_use else None
+    if submission.state == Submission.State.GRADING:
+        conclude(submission, Submission.State.COMPLETE, cause=cause, by=by)
+    if cause is not None:
+        slots.give_back(submission, cause=cause, by=by)
+
+
+def _shown(
+    policy: ReleasePolicy,
+    statistics: Mapping[str, DomainStatistics],
+    silenced: Mapping[str, Silenced[Submission]],
+) -> Shown:
+    return release.release_summaries(
+        {domain: found.summary for domain, found in statistics.items()},
+        half_widths=policy.half_widths,
+        silences={domain: found.reason for domain, found in silenced.items()},
+    )
+
+
+def _affordable(shown: Shown, account: bits.Balance | None) -> Shown:
+    """The same, or nothing at all where the lineage's account does not cover it. Admission sees to it before."""
+    charge = bits.of_result(len(shown.reported), bounds=len(shown.bounds()))
+    return shown if account is None or account.covers(charge) else shown.silent(Silence.BUDGET)
 
 
 def _seal(submission: Submission, statistics: dict[str, DomainStatistics]) -> None:
@@ -130,7 +193,13 @@ def _seal(submission: Submission, statistics: dict[str, DomainStatistics]) -> No
 
 
 def _show(
-    submission: Submission, policy: ReleasePolicy, shown: Shown, commitment: RunCommitment, *, by: Actor
+    submission: Submission,
+    policy: ReleasePolicy,
+    shown: Shown,
+    silenced: Mapping[str, Silenced[Submission]],
+    commitment: RunCommitment,
+    *,
+    by: Actor,
 ) -> Release:
     row = Release.objects.create(
         submission=submission,
@@ -153,6 +222,8 @@ def _show(
                 release=row,
                 domain=domain,
                 status=status.NOT_REPORTABLE if found.value is None else status.REPORTED,
+                reason=found.silence or "",
+                earlier=silenced[domain].earlier if found.silence in HAVE_EARLIER else None,
                 value=found.value,
                 half_width=found.half_width,
                 low=found.low,
@@ -168,6 +239,7 @@ def _show(
             policy_row=commitments.policy_digest(policy),
             values=shown.values(),
             bounds=shown.bounds() or None,
+            silences=shown.silences() or None,
             coverage=shown.coverage,
             runs=commitment.runs,
             runs_root=commitment.root,

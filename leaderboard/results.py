@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from benchmark.models import ENTERPRISE, Domain
+from governance.models import DomainAggregate
 from governance.queries import DomainRow, ReleasedResult
 from leaderboard.charts import Row
 
@@ -60,8 +61,13 @@ def _line(
     row = Row(
         label, released.value, released.h, note=_("not reported") if withheld else "", indented=indented
     )
-    reason = _("Behaves like an earlier version on all but a few tasks; its own value is not reported")
-    return ResultLine(row, released, reason if withheld else "", short or label, tasks)
+    return ResultLine(row, released, _reason(released) if withheld else "", short or label, tasks)
+
+
+def _reason(released: DomainRow) -> str:
+    if released.reason:
+        return str(DomainAggregate.Reason(released.reason).label)
+    return _("not shown, because a domain has no value") if released.domain == "enterprise" else ""
 
 
 def chart_rows(result: ReleasedResult) -> list[Row]:

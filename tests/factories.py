@@ -34,6 +34,7 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "evaluation.evaluationrun": ("run", "id"),
     "evaluation.attempt": ("attempt", "id"),
     "submissions.submission": ("submission", "id"),
+    "governance.releasepolicy": ("release_policy", "id"),
     "governance.release": ("submission", "submission_id"),
 }
 Row = TypeVar("Row", bound=models.Model)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from accounts.models import ApiToken
+from governance import ledger
 from leaderboard import charts, icons, statuses, times
 from submissions.policies import Counter
 
@@ -140,6 +141,12 @@ def counter_meter(counter: Counter, biting: Counter | None) -> dict[str, Any]:
         bites=biting is not None and counter.rule == biting.rule,
     )
     return {**context, "at": counter.next_allowed_at, "returned": counter.refunded}
+
+
+@register.simple_tag
+def bits(millibits: int) -> str:
+    """An amount of information, with one decimal."""
+    return _("%(amount)s bits") % {"amount": ledger.bits(millibits)}
 
 
 @register.simple_tag

@@ -143,6 +143,7 @@ class Code(StrEnum):
     CANARY_FAILED = "canary_failed"
     ALL_RUNS_EXECUTED = "all_runs_executed"
     RESULTS_RELEASED = "results_released"
+    NOTHING_REPORTED = "nothing_reported"
     RESULT_NOT_RELEASED = "result_not_released"
     RECEIPT_NOT_READY = "receipt_not_ready"
     HELD_FOR_REVIEW = "held_for_review"

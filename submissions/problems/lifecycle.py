@@ -40,6 +40,16 @@ PASSED: list[Row] = [
 
 ENDS: list[Row] = [
     _says(
+        Code.NOTHING_REPORTED,
+        Fault.POLICY,
+        _("Complete, without a value of its own"),
+        _(
+            "In no domain does this version differ enough from one that your organisation submitted before, so no "
+            "new value is shown. The result names the earlier submission."
+        ),
+        _("Your use was returned; the cooldown stays. Submit again when your harness has changed more."),
+    ),
+    _says(
         Code.RESULT_NOT_RELEASED,
         Fault.POLICY,
         _("No result yet"),

@@ -105,6 +105,8 @@ INSERT INTO governance_release (id, submission_id, policy_id, coverage, is_compl
   SELECT gen_random_uuid(), id, (SELECT id FROM governance_releasepolicy), '1.00', true, '{}', now()
   FROM submissions_submission WHERE state = 'created';
 INSERT INTO governance_domainaggregate (release_id, domain, status, value, half_width)
-  SELECT id, 'x', 'reported', 100, 1 FROM governance_release
+  SELECT id, 'x', 'reported', 100, 1 FROM governance_release;
+INSERT INTO governance_leakcharge (id, task_set_id, organisation_id, submission_id, kind, millibits, charged_at)
+  SELECT gen_random_uuid(), task_set_id, organisation_id, id, 'correction', 1, now() FROM submissions_submission
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

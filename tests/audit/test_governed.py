@@ -58,6 +58,7 @@ UNGOVERNED = {
     "evaluation_publictaskresult": "never changes; shown to the vendor as it is",
     "evaluation_workerreport": "signs of life",
     "submissions_quotacounter": "what an admission locks; the numbers are the slots",
+    "governance_leakaccount": "what a charge locks; the numbers are the charges",
     "submissions_webhookdelivery": "messages about what has its own event; kept for a month",
     "submissions_idempotencyrecord": "answers given again for a month, then forgotten",
 }

@@ -115,6 +115,7 @@ def case(scores: Scores, *, seed: int = 1) -> Case:
         "values": shown.values(),
         "coverage": shown.coverage,
         **({"bounds": shown.bounds()} if shown.bounds() else {}),
+        **({"silences": shown.silences()} if shown.silences() else {}),
     }
     aggregates = {domain: figures(summary) for domain, summary in summaries.items()}
     return Case(runs, assets, policy, released, {"label": "t1"}, aggregates)

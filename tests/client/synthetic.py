@@ -14,6 +14,7 @@ from audit.merkle.note import Cosigner, Signer, add_signature, generate_key
 from audit.merkle.tree import Frontier, leaf_hash
 
 ORIGIN = "bench.example/log"
+BUDGET = 1_335_000
 DOMAINS = ("finance", "supply_chain", "manufacturing", "office")
 BEGIN = 1_790_000_000
 """Time of the first event, seconds since 1970."""
@@ -111,6 +112,7 @@ def history(seed: int, *, submissions: int = 4, episodes: int = 6) -> Iterator[b
         grid_points=1,
         rho="0.100",
         tick_seconds=900,
+        budget_millibits=BUDGET,
     )
     yield write.event("task_set.opened", "task_set", task_set, label="2026.1")
     yield write.event("harness.registered", "harness", harness, name="供应链助手", relation="own")
@@ -175,6 +177,15 @@ def submission(write: Scribe, fate: str, *, harness: str, policy: str, episodes:
         write, "held_out", package, name, ("queued", "running"), episodes=episodes, lost=lost, paid=paid
     )
     yield move(write, name, "running", "grading", "all_runs_executed")
+    yield write.event(
+        *("leak.charged", "submission", name),
+        charge="result",
+        task_set="2026.1",
+        lineage="l",
+        millibits=26_633,
+        spent=26_633,
+        budget=BUDGET,
+    )
     yield released(write, name, policy)
     yield move(write, name, "grading", "complete", "results_released")
     yield write.event("result.read", "submission", name, representation=write.sha256(), surface="api")

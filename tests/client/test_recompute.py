@@ -197,6 +197,17 @@ def narrower(case: sealed.Case) -> None:
     case.released["policy_row"] = hashlib.sha256(canonical_bytes(case.policy)).hexdigest()
 
 
+@pytest.mark.acceptance("log:2")
+def test_a_domain_that_was_left_out_by_rule_is_equal_and_said(case):
+    case.released["values"] = {
+        name: row for name, row in case.released["values"].items() if name not in {"finance", "enterprise"}
+    }
+    case.released["silences"] = {"finance": "near_duplicate"}
+    found = outcome(case.document(SIGNER))
+    assert found.equal, found.what
+    assert any("finance shows no value (near_duplicate)" in notice for notice in found.notices)
+
+
 def omit(case: sealed.Case) -> None:
     case.runs.pop(3)
 
@@ -220,6 +231,7 @@ DISHONEST = [
     (another_width, "value", "enterprise"),
     (restate(coverage="0.99"), "value", "coverage"),
     (restate(bounds={"finance": {"low": 1, "high": 2}}), "bounds", "finance"),
+    (restate(silences={"finance": "near_duplicate"}), "value", "enterprise: computed nothing"),
     (restate(policy="another"), "policy", "another's"),
     (narrower, "policy", "half widths of finance"),
     (double, "task", "the seed of another run"),

@@ -87,6 +87,7 @@ def write_results(submission: Submission, chance: random.Random, skip: int = 0, 
             started_at=clock.now(),
             ending=Ending.FINISHED,
             artefact_sha256=f"{chance.getrandbits(256):064x}",
+            answer_sha256=f"{chance.getrandbits(256):064x}",
         )
         if number >= skip:
             TaskResult.objects.create(

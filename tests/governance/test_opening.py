@@ -26,8 +26,9 @@ def office(transactional_db: None) -> Office:
 
 def open_set(label: str, *people: Any, profile: str = "official") -> str:
     out = StringIO()
+    budget = ["--budget", "1335"] if profile == "official" else []
     by = [part for person in people for part in ("--by", person.email)]
-    call_command("taskset", "open", label, "--profile", profile, *by, stdout=out)
+    call_command("taskset", "open", label, "--profile", profile, *budget, *by, stdout=out)
     return out.getvalue()
 
 

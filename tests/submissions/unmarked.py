@@ -51,6 +51,7 @@ UNMARKED = {
         *("console:packages", "console:package_new", "console:package_act", "console:package_read"),
     ),
     "returns of uses, to staff": ("console:returns", "console:return_new", "console:return_act"),
+    "sums of what was told, by lineage, to staff": ("governing:accounts",),
     "owners of harnesses, to identity reviewers": (
         *("console:owners", "console:owner_notice", "console:owner_objection"),
     ),

@@ -19,8 +19,10 @@ from benchmark.synthetic import generate
 from benchmark.taskdir import TaskDirError
 from config import store
 from evaluation.grader.admission import admit_many
+from governance.models import ReleasePolicy
 from governance.services import OFFICIAL_TICK_SECONDS, set_release_policy
 from submissions.services import open_task_set, policy_people
+from submissions.services.policy import PROFILES
 
 DEMO_TICK_SECONDS = 5
 BY = Actor(kind="system", id="taskset", channel="command")
@@ -54,6 +56,13 @@ class Command(BaseCommand):
         open_ = actions.add_parser("open", help="let vendors submit on a frozen version")
         open_.add_argument("label")
         open_.add_argument("--profile", choices=["official", "demo"], default="official")
+        open_.add_argument("--rule", choices=ReleasePolicy.Rule.values, default=ReleasePolicy.Rule.GRID)
+        open_.add_argument(
+            "--budget",
+            type=int,
+            metavar="BITS",
+            help="what one lineage may be told over the version's life (default: a bit for each live task)",
+        )
         open_.add_argument(
             "--by",
             action="append",
@@ -115,7 +124,16 @@ class Command(BaseCommand):
         tick = DEMO_TICK_SECONDS if profile == "demo" else OFFICIAL_TICK_SECONDS
         # The demo's policy says on every page that it is one; the official one is two people's word.
         people = () if profile == "demo" else policy_people([self._person(email) for email in options["by"]])
-        set_release_policy(version, profile=profile, tick_seconds=tick, by=BY, people=people)
+        set_release_policy(
+            version,
+            profile=profile,
+            tick_seconds=tick,
+            rule=options["rule"],
+            lineage_quota=PROFILES[profile]["lineage"],
+            budget_millibits=options["budget"] * 1000 if options["budget"] else None,
+            by=BY,
+            people=people,
+        )
         open_task_set(version, profile=profile, by=BY, people=people)
         services.open_version(version, by=BY)
         self.stdout.write(f"{version.label} is open under the {profile} policy")

@@ -33,6 +33,7 @@ from client.audit.attempts import Ended
 from client.audit.events import Malformed, Read, read_entry
 from client.audit.report import shown
 from client.audit.sealed import Member, SealedExport
+from governance.disclosure.gate import Silence
 from governance.release import Shown, by_domain, release_summaries
 from scoring import interval
 from scoring.aggregate import DomainSummary, RunScore, summarise
@@ -140,7 +141,10 @@ def _compare(
     _policy(export, released, list(tasks.values()), notices)
     summaries = _summaries(export, tasks)
     _aggregates(export.aggregates, summaries)
-    _values(release_summaries(summaries, half_widths=export.policy["half_widths"]), released)
+    shown = release_summaries(
+        summaries, half_widths=export.policy["half_widths"], silences=_silences(released, notices)
+    )
+    _values(shown, released)
 
 
 def _event(name: str, text: str, expected: tuple[str, str], keys: Sequence[Verifier]) -> tuple[Read, int]:
@@ -293,10 +297,23 @@ def _aggregates(stated: Mapping[str, Any], found: Mapping[str, DomainSummary]) -
             )
 
 
+def _silences(released: Read, notices: list[str]) -> dict[str, Silence]:
+    """Domains that the release says it left out by rule. Whether rightly, needs the earlier submissions' runs."""
+    stated = {domain: Silence(reason) for domain, reason in released.data.get("silences", {}).items()}
+    found = {domain: reason for domain, reason in stated.items() if reason is not Silence.NO_VALID_RUN}
+    notices.extend(
+        f"{domain} shows no value ({reason}); that rule was not computed again"
+        for domain, reason in sorted(found.items())
+    )
+    return found
+
+
 def _values(shown: Shown, released: Read) -> None:
     for name, computed, stated in (
         ("value", shown.values(), released.data["values"]),
         ("bounds", shown.bounds(), released.data.get("bounds", {})),
+        # Releases from before reasons were kept name none.
+        ("silences", shown.silences(), released.data.get("silences", shown.silences())),
     ):
         for domain in sorted({*computed, *stated}):
             if computed.get(domain) != stated.get(domain):

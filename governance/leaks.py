@@ -1,0 +1,131 @@
+"""The leak ledger: what answers can tell at most, charged to a lineage before they are shown."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import Sum
+
+from audit import log
+from audit.events import Actor
+from benchmark.models import Group, TaskSetVersion
+from config import clock
+from governance import events
+from governance.disclosure import bits, sides
+from governance.disclosure.bits import Balance
+from governance.models import LeakAccount, LeakCharge, ReleasePolicy
+from submissions.models import AdmissionStop, Submission
+from submissions.policies.states import ENDS
+from submissions.services import stop_admission
+
+SHARES = ("success", "reliability", "rules", "judge")
+"""Side figures of a confirmation run that are shares, by domain."""
+MAGNITUDES = ("tokens", "seconds")
+"""And those that are magnitudes."""
+MOST_TOKENS, MOST_SECONDS = 99_999_999, 99_999
+"""No mean per task is larger."""
+
+
+class CapacityTooLarge(ValueError):
+    """The quota of the version could tell more than its budget allows; the message says both figures."""
+
+
+def side_levels() -> list[int]:
+    """Possible values of each side figure of a confirmation run, all domains together."""
+    shares = [sides.levels_of_share(1)] * len(SHARES)
+    magnitudes = [sides.levels_of_magnitude(most) for most in (MOST_TOKENS, MOST_SECONDS)]
+    return (shares + magnitudes) * bits.DOMAINS
+
+
+def confirmation_millibits() -> int:
+    """What one confirmation run tells: four values and its side figures."""
+    return bits.ONE_RESULT + bits.millibits(side_levels())
+
+
+def live_tasks(task_set: TaskSetVersion) -> int:
+    """Held-out tasks of a frozen version."""
+    return sum(facts.get("groups", {}).get(Group.HELD_OUT, 0) for facts in task_set.composition.values())
+
+
+def capacity(policy: ReleasePolicy, *, lineage_quota: int) -> int:
+    """What the version can tell one lineage under this policy and quota, in millibits."""
+    return lineage_quota * (bits.ONE_RESULT + (policy.confirmation_millibits or 0))
+
+
+def spent(task_set: TaskSetVersion, lineage_id: UUID) -> int:
+    """Charged so far to all organisations that are in the lineage now, in millibits."""
+    rows = LeakCharge.objects.filter(task_set=task_set, organisation__lineage_id=lineage_id)
+    return rows.aggregate(sum=Sum("millibits"))["sum"] or 0
+
+
+def balance(policy: ReleasePolicy, lineage_id: UUID) -> Balance | None:
+    """The lineage's account under the policy; None where it counts nothing."""
+    if policy.budget_millibits is None:
+        return None
+    return Balance(policy.budget_millibits, spent(policy.task_set, lineage_id))
+
+
+def hold_account(policy: ReleasePolicy, lineage_id: UUID) -> Balance | None:
+    """The same, with the account locked until the transaction ends."""
+    place = {"task_set_id": policy.task_set_id, "lineage_id": lineage_id}
+    LeakAccount.objects.bulk_create([LeakAccount(**place)], ignore_conflicts=True)
+    LeakAccount.objects.select_for_update().get(**place)
+    return balance(policy, lineage_id)
+
+
+def charge(submission: Submission, found: Balance, millibits: int, *, kind: str, by: Actor) -> Balance:
+    """Charge an answer about to be shown; the caller holds the account and has looked that it covers the charge.
+
+    Where less is left than one more result of each kind of submission under way could need, nobody else of the
+    lineage is admitted to the version.
+    """
+    if not millibits:
+        return found
+    lineage = submission.organisation.lineage
+    after = Balance(found.budget, found.spent + millibits)
+    LeakCharge.objects.create(
+        task_set_id=submission.task_set_id,
+        organisation_id=submission.organisation_id,
+        submission=submission,
+        kind=kind,
+        millibits=millibits,
+        charged_at=clock.now(),
+    )
+    log.append(
+        events.LeakCharged(
+            subject=submission.id,
+            charge=kind,
+            task_set=submission.task_set.label,
+            lineage=str(lineage.pk),
+            millibits=millibits,
+            spent=after.spent,
+            budget=after.budget,
+        ),
+        by=by,
+    )
+    if not after.covers(_needed(submission)) and not _is_stopped(submission):
+        stop_admission(
+            submission.task_set, cause=AdmissionStop.Cause.LEAK_BUDGET_SPENT, lineage=lineage, by=by
+        )
+    return after
+
+
+def _needed(submission: Submission) -> int:
+    """Of the submissions that are under way, and of one more."""
+    under_way = (
+        Submission.objects.filter(
+            organisation__lineage_id=submission.organisation.lineage_id, task_set_id=submission.task_set_id
+        )
+        .exclude(state__in=ENDS)
+        .exclude(pk=submission.pk)
+    )
+    return (under_way.count() + 1) * bits.ONE_RESULT
+
+
+def _is_stopped(submission: Submission) -> bool:
+    return AdmissionStop.objects.filter(
+        task_set_id=submission.task_set_id,
+        lineage_id=submission.organisation.lineage_id,
+        cause=AdmissionStop.Cause.LEAK_BUDGET_SPENT,
+        lifted_at=None,
+    ).exists()
