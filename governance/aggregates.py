@@ -3,7 +3,7 @@ import it (import rules), nor read its tables (grants)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -50,14 +50,16 @@ class GradedRun:
 
 def runs_of(run: EvaluationRun) -> list[GradedRun]:
     """Every prescribed run of an evaluation run, in no order."""
-    episodes = Episode.objects.filter(run=run).values_list(
-        "id", "task_id", "task__digest", "task__domain", "run_index"
+    episodes = list(
+        Episode.objects.filter(run=run).values_list(
+            "id", "task_id", "task__digest", "task__domain", "run_index"
+        )
     )
     results = {
         row.episode_id: row
         for row in TaskResult.objects.filter(episode__run=run).select_related("attempt").defer("items")
     }
-    lost = _last_attempts(run)
+    lost = _last_attempts([episode for episode, *_ in episodes if episode not in results])
     found = []
     for episode, task_id, digest, domain, index in episodes:
         place = (task_id, digest, domain, index)
@@ -66,9 +68,11 @@ def runs_of(run: EvaluationRun) -> list[GradedRun]:
     return found
 
 
-def _last_attempts(run: EvaluationRun) -> dict[int, Attempt]:
-    """By episode without a result: its last attempt."""
-    rows = Attempt.objects.filter(episode__run=run, episode__result__isnull=True).order_by("number")
+def _last_attempts(episodes: Sequence[int]) -> dict[int, Attempt]:
+    """By episode, of those without a result: its last attempt. Asks nothing where there are none, as is usual."""
+    if not episodes:
+        return {}
+    rows = Attempt.objects.filter(episode_id__in=episodes).order_by("number")
     return {row.episode_id: row for row in rows}
 
 

@@ -66,26 +66,26 @@ class Result(MemberView):
         return Response(shown)
 
 
-class ChargeOut(serializers.Serializer[Any]):
+class LeakChargeOut(serializers.Serializer[Any]):
     submission = serializers.UUIDField()
     kind = serializers.ChoiceField(choices=LeakCharge.Kind.values)
     bits = serializers.CharField()
     charged_at = serializers.DateTimeField()
 
 
-class AccountOut(serializers.Serializer[Any]):
+class LeakAccountOut(serializers.Serializer[Any]):
     """Amounts are decimals with one place, rounded up."""
 
     task_set = serializers.CharField()
     budget_bits = serializers.CharField()
     spent_bits = serializers.CharField()
     left_bits = serializers.CharField()
-    charges = ChargeOut(many=True)
+    charges = LeakChargeOut(many=True)
     other_bits = serializers.CharField()
 
 
 class InformationOut(serializers.Serializer[Any]):
-    accounts = AccountOut(many=True)
+    accounts = LeakAccountOut(many=True)
 
 
 @delivers("quota")

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from benchmark.models import Domain, Group, PublicTask, TaskSetVersion
 from config import clock
+from governance import ledger
 from governance.models import ReleasePolicy
 from governance.queries import current_policy
 from leaderboard.times import span
@@ -144,12 +145,23 @@ def release_rules(version: TaskSetVersion) -> list[tuple[str, str]]:
     policy = current_policy(version)
     if policy is None:
         return []
+    counted = []
+    if policy.fewest_changed is not None and policy.budget_millibits is not None:
+        least = _("a value of its own from %(n)s changed tasks of a domain on") % {"n": policy.fewest_changed}
+        counted = [
+            (_("Near-duplicate gate"), least),
+            (
+                _("Information budget"),
+                _("%(amount)s bits") % {"amount": ledger.bits(policy.budget_millibits)},
+            ),
+        ]
     return [
         (_("Policy"), str(policy.get_profile_display())),
         (_("Rule"), str(policy.get_rule_display())),
         (_("Grid"), _("%(n)s point") % {"n": policy.grid_points}),
         (_("Release tick"), _("every %(n)s s") % {"n": policy.tick_seconds}),
         (_("Correlation within a task family (ρ)"), str(policy.rho)),
+        *counted,
     ]
 
 

@@ -81,6 +81,8 @@ class Submission(models.Model):
     paused_from = models.CharField(max_length=20, blank=True)
 
     package_digest = models.CharField(max_length=64)
+    content_digest = models.CharField(max_length=64, blank=True, db_default="")
+    """Of the package apart from its version line (`submissions.intake.content`); empty before intake has read it."""
     card_digest = models.CharField(max_length=64)
     protocol_version = models.CharField(max_length=16)
     evaluator_version = models.CharField(max_length=16)
@@ -122,6 +124,7 @@ class Submission(models.Model):
         indexes = [
             models.Index(fields=["organisation", "-id"], name="submission_of_organisation"),
             models.Index(fields=["task_set", "package_digest"], name="submission_by_package"),
+            models.Index(fields=["task_set", "content_digest"], name="submission_by_content"),
             models.Index(fields=["state"], name="submission_open", condition=Q(ended_at__isnull=True)),
         ]
         constraints = [

@@ -135,6 +135,7 @@ class Code(StrEnum):
     IDENTICAL_EARLIER = "identical_earlier"
     PREFLIGHT_ADMITTED = "preflight_admitted"
     PREFLIGHT_CANCELLED = "preflight_cancelled"
+    SAME_AS_EARLIER = "same_as_earlier"
     CHECK_STARTED = "check_started"
     CHECK_PASSED = "check_passed"
     PREFLIGHT_PASSED = "preflight_passed"

@@ -40,6 +40,16 @@ PASSED: list[Row] = [
 
 ENDS: list[Row] = [
     _says(
+        Code.SAME_AS_EARLIER,
+        Fault.POLICY,
+        _("The same as an earlier submission"),
+        _(
+            "But for its version line, version %(version)s is the package of your submission %(submission)s, whose "
+            "result stands. Nothing runs a second time, and no use is charged."
+        ),
+        _("Read the result of that submission, or submit a harness that has changed."),
+    ),
+    _says(
         Code.NOTHING_REPORTED,
         Fault.POLICY,
         _("Complete, without a value of its own"),

@@ -100,6 +100,25 @@ def see(order: Order | Intent, *, account: UUID | None, now: datetime) -> Seen:
     return Seen(facts, row.identical)
 
 
+def repeated(submission: Submission, content: str) -> UUID | None:
+    """The organisation's earlier complete submission with the same content, apart from its version line, and card.
+
+    A draw that was seen is not drawn again under another version's name. A preflight on its own draws nothing.
+    """
+    if submission.scope != Submission.Scope.FULL:
+        return None
+    rows = Submission.objects.filter(
+        organisation=submission.organisation_id,
+        task_set=submission.task_set_id,
+        content_digest=content,
+        card_digest=submission.card_digest,
+        protocol_version=submission.protocol_version,
+        evaluator_version=submission.evaluator_version,
+        state=Submission.State.COMPLETE,
+    )
+    return rows.order_by("admitted_at").values_list("id", flat=True).first()
+
+
 def may_submit(order: Order, *, by: Actor) -> Refusal | None:
     """What an admission would say now, without one: for the confirm step."""
     return forecast(order, by=by).refusal

@@ -19,10 +19,11 @@ from evaluation import packages
 from evaluation import services as evaluation
 from evaluation.models import EvaluationRun, StoredPackage
 from submissions import tickets
-from submissions.intake import Finding, Manifest, inspect, read_manifest
+from submissions.intake import Finding, Manifest, content_digest, inspect, read_manifest
 from submissions.models import Submission
 from submissions.policies.states import CHECK_LEASE
 from submissions.problems import Code
+from submissions.queries.admission import repeated
 from submissions.services.moves import locked, move
 from submissions.services.quarantine import CHUNK
 
@@ -33,9 +34,10 @@ STORE_FAULTS = frozenset({Code.UPLOAD_MISSING, Code.HASH_MISMATCH})
 
 @dataclass(frozen=True)
 class Accepted:
-    """A package that passed: what its manifest says and where it is stored."""
+    """A package that passed: what its manifest says, the digest of its content, and where it is stored."""
 
     manifest: Manifest
+    content: str
     package: StoredPackage
 
 
@@ -52,12 +54,12 @@ def check(submission_id: UUID, *, by: Actor | None = None) -> None:
     submission = rows.get(pk=submission_id)
     with tempfile.NamedTemporaryFile(prefix="intake-") as file:
         try:
-            manifest, unpacked = _examine(submission, file)  # type: ignore[arg-type]
+            manifest, content, unpacked = _examine(submission, file)  # type: ignore[arg-type]
         except Finding as finding:
             finish_check(submission_id, lease, finding, by=actor)
             return
         package = packages.seal(Path(file.name), digest=submission.package_digest, unpacked_size=unpacked)
-    finish_check(submission_id, lease, Accepted(manifest, package), by=actor)
+    finish_check(submission_id, lease, Accepted(manifest, content, package), by=actor)
 
 
 def begin_check(submission_id: UUID, *, by: Actor) -> UUID | None:
@@ -78,8 +80,11 @@ def _in_hand(submission: Submission) -> bool:
     return submission.check_lease_until is not None and submission.check_lease_until > clock.now()
 
 
-def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, int]:
-    """The manifest and the unpacked bytes; raises Finding. The digest is compared once more: bytes lay in a store."""
+def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, str, int]:
+    """The manifest, the content's digest and the unpacked bytes; raises Finding.
+
+    The package's digest is compared once more: its bytes lay in a store.
+    """
     try:
         store.fetch(settings.S3_BUCKET_QUARANTINE, submission.upload.key, file)
     except store.ObjectMissing:
@@ -99,9 +104,12 @@ def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, int]:
             packages.extract(file, Path(folder))
         except packages.Unpackable as error:
             raise Finding(Code.PACKAGE_DAMAGED, entry=str(error)) from None
+        content = content_digest(Path(folder))
     version = submission.harness_version
     manifest = read_manifest(archive.manifest or b"", name=version.harness.name, version=version.version)
-    return manifest, archive.unpacked
+    if earlier := repeated(submission, content):
+        raise Finding(Code.SAME_AS_EARLIER, submission=str(earlier), version=version.version)
+    return manifest, content, archive.unpacked
 
 
 def finish_check(submission_id: UUID, lease: UUID, found: Accepted | Finding, *, by: Actor) -> None:
@@ -120,7 +128,7 @@ def finish_check(submission_id: UUID, lease: UUID, found: Accepted | Finding, *,
 
 def _accept(submission: Submission, found: Accepted, by: Actor) -> None:
     submission.package = found.package
-    submission.manifest = found.manifest.stored()
+    submission.manifest, submission.content_digest = found.manifest.stored(), found.content
     submission.preflight_run = start_run(submission, EvaluationRun.Kind.PREFLIGHT, by=by)
     move(submission, Submission.State.PREFLIGHT, cause=Code.CHECK_PASSED, by=by)
 

@@ -98,7 +98,7 @@ def attack(pairs: int) -> float:
 
 
 def test_a_single_toggled_task_is_not_decidable() -> None:
-    assert attack(24) >= 0.001
+    assert attack(20) >= 0.001
 
 
 @pytest.mark.slow
@@ -109,4 +109,4 @@ def test_a_single_toggled_task_is_not_decidable_in_four_hundred_pairs() -> None:
 def test_the_attack_would_succeed_without_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same eyes tell all pairs apart where the rule lets every value out."""
     monkeypatch.setattr("governance.silencing.gate.silences", lambda *_, **__: {})
-    assert attack(24) < 0.001
+    assert attack(20) < 0.001

@@ -28,7 +28,7 @@ FREE = [
     "api-token-leaked",
     *("api-task-sets", "api-problems", "api-openapi", "api-nothing"),
     *("overview", "rules", "contract", "public_tasks", "problems", "time_zone"),
-    *("home", "harnesses", "new_harness", "submissions", "new_submission"),
+    *("api-information", "information", "home", "harnesses", "new_harness", "submissions", "new_submission"),
     *("api-upstreams", "upstreams", "new_upstream"),
     *("api-webhooks", "webhooks", "new_webhook"),
     "tokens",

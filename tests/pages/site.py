@@ -32,6 +32,9 @@ STATEMENT = "请核对附件中的单据，把差异写入 核对结果.csv。"
 VALUES = {"general": (46, 9), "finance": (51, 11), "supply_chain": (38, 10), "manufacturing": (44, 11)}
 ENTERPRISE = (44, 6)
 
+AMPLE = 2_000_000
+"""More thousandths of a bit than any quota can tell; a set of a few tasks would allow none."""
+
 
 def task_set(label: str = "2026.9", *, profile: str = "demo", **numbers: int) -> TaskSetVersion:
     """A frozen, open version whose public tasks have statements."""
@@ -39,7 +42,7 @@ def task_set(label: str = "2026.9", *, profile: str = "demo", **numbers: int) ->
     version.opened_at = clock.now()
     saved(version)
     services.open_task_set(version, profile=profile, numbers=numbers, by=BY)
-    set_release_policy(version, profile=profile, tick_seconds=5, by=BY)
+    set_release_policy(version, profile=profile, tick_seconds=5, budget_millibits=AMPLE, by=BY)
     return version
 
 

@@ -300,7 +300,9 @@ def _aggregates(stated: Mapping[str, Any], found: Mapping[str, DomainSummary]) -
 def _silences(released: Read, notices: list[str]) -> dict[str, Silence]:
     """Domains that the release says it left out by rule. Whether rightly, needs the earlier submissions' runs."""
     stated = {domain: Silence(reason) for domain, reason in released.data.get("silences", {}).items()}
-    found = {domain: reason for domain, reason in stated.items() if reason is not Silence.NO_VALID_RUN}
+    found: dict[str, Silence] = {
+        domain: reason for domain, reason in stated.items() if reason is not Silence.NO_VALID_RUN
+    }
     notices.extend(
         f"{domain} shows no value ({reason}); that rule was not computed again"
         for domain, reason in sorted(found.items())
