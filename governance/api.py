@@ -45,6 +45,11 @@ class ResultOut(serializers.Serializer[Any]):
     released_at = serializers.DateTimeField()
     policy = serializers.CharField()
     versions = serializers.DictField(child=serializers.CharField())
+    confirmed_in = serializers.CharField(required=False)
+    """The dated release whose confirmed values these are, in place of the first ones."""
+    sides = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField()), required=False
+    )
 
 
 @delivers("result")

@@ -8,3 +8,4 @@ class GovernanceConfig(AppConfig):
     def ready(self) -> None:
         """Make every kind of event known, also where nothing else needs its module."""
         from governance import events, sealed_events  # noqa: F401
+        from governance.confirmation import events as confirmation  # noqa: F401

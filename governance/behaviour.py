@@ -9,7 +9,7 @@ from fractions import Fraction
 from governance.aggregates import GradedRun, runs_of
 from governance.disclosure.changes import RunBehaviour, TaskBehaviour, behaviour
 from governance.disclosure.gate import Known, noise_of
-from governance.models import DomainAggregate, Release
+from governance.models import ConfirmationRun, DomainAggregate, Release
 from governance.release import by_domain
 from submissions.models import Submission
 
@@ -36,8 +36,13 @@ class Answer:
     values: Mapping[str, int | None]
     reasons: Mapping[str, str]
 
+    is_confirmed: bool = False
+    """Whether its package has a confirmation run, which shows every domain once more, gated or not."""
+
     def known(self) -> Known[Submission]:
-        shown = frozenset(domain for domain, value in self.values.items() if value is not None)
+        shown = frozenset(
+            domain for domain, value in self.values.items() if value is not None or self.is_confirmed
+        )
         return Known(self.submission, self.observed.behaviour, self.observed.noise, shown)
 
 
@@ -75,10 +80,15 @@ def earlier_answers(submission: Submission) -> list[Answer]:
         .prefetch_related("domains")
         .order_by("submission__admitted_at", "submission_id")
     )
-    return [_answer(row) for row in rows]
+    confirmed = set(
+        ConfirmationRun.objects.filter(submission__in=rows.values("submission"))
+        .exclude(state__in=(ConfirmationRun.State.INCOMPLETE, ConfirmationRun.State.WITHDRAWN))
+        .values_list("submission", flat=True)
+    )
+    return [_answer(row, is_confirmed=row.submission_id in confirmed) for row in rows]
 
 
-def _answer(release: Release) -> Answer:
+def _answer(release: Release, *, is_confirmed: bool) -> Answer:
     run = release.submission.held_out_run
     assert run is not None, "a release has a run"
     domains: list[DomainAggregate] = list(release.domains.all())
@@ -87,6 +97,7 @@ def _answer(release: Release) -> Answer:
         observed=observed(runs_of(run)),
         values={row.domain: row.value for row in domains},
         reasons={row.domain: row.reason for row in domains},
+        is_confirmed=is_confirmed,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -32,15 +33,31 @@ class NotCommitted(LookupError):
     """The submission was not released, or before releases committed to their runs."""
 
 
-def commit(submission: Submission, run: EvaluationRun, runs: Iterable[GradedRun]) -> RunCommitment:
-    """Commit to these runs under a fresh secret. Raises KeyWithheld where this process holds no sealed key."""
+@dataclass(frozen=True)
+class Sealed:
+    """A root over runs, how many they are, and the secret of their salts, wrapped."""
+
+    root: str
+    runs: int
+    wrapped_secret: bytes
+
+
+def sealed(run: EvaluationRun, runs: Iterable[GradedRun]) -> Sealed:
+    """The root over these runs under a fresh secret. Raises KeyWithheld where this process holds no sealed key."""
     secret = secrets.token_bytes(commitment.SECRET_BYTES)
     leaves = _leaves(secret, run, runs)
+    root = commitment.root_of(map(commitment.hash_of, leaves))
+    return Sealed(root, len(leaves), vault.wrap(secret, under=_key()))
+
+
+def commit(submission: Submission, run: EvaluationRun, runs: Iterable[GradedRun]) -> RunCommitment:
+    """Commit to these runs. Raises KeyWithheld."""
+    made = sealed(run, runs)
     return RunCommitment.objects.create(
         submission=submission,
-        root=commitment.root_of(map(commitment.hash_of, leaves)),
-        runs=len(leaves),
-        wrapped_secret=vault.wrap(secret, under=_key()),
+        root=made.root,
+        runs=made.runs,
+        wrapped_secret=made.wrapped_secret,
         made_at=clock.now(),
     )
 

@@ -8,6 +8,11 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Lineage, Organisation
 from benchmark.models import Domain, TaskSetVersion
 from config.ids import new_id
+from governance.confirmation.models import (  # noqa: F401 (models of this app)
+    ConfirmationResult,
+    ConfirmationRun,
+    ReleaseDate,
+)
 from submissions.models import Submission
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,8 @@ from uuid import UUID
 from benchmark.models import Domain, TaskSetVersion
 from config import clock
 from evaluation.models import EvaluationRun
-from governance.models import DomainAggregate, Release, ReleasePolicy
+from governance.confirmation.published import confirmed
+from governance.models import DomainAggregate, Release, ReleaseDate, ReleasePolicy
 from submissions.models import Submission
 
 
@@ -45,6 +46,10 @@ class ReleasedResult:
     released_at: datetime
     policy_label: str
     versions: dict[str, str] = field(default_factory=dict)
+    confirmed_in: str = ""
+    """The dated release whose confirmed values stand here in place of the first ones; empty before that."""
+    sides: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Side figures of the confirmation run, by name and domain."""
 
     def row(self, domain: str) -> DomainRow:
         return next(row for row in self.domains if row.domain == domain)
@@ -60,7 +65,11 @@ class ReleasedResult:
                 shown["earlier"] = str(row.earlier)
             return shown if row.low is None else {**shown, "low": row.low, "high": row.high}
 
+        confirmed: dict[str, Any] = {}
+        if self.confirmed_in:
+            confirmed = {"confirmed_in": self.confirmed_in, "sides": self.sides}
         return {
+            **confirmed,
             "submission": str(self.submission_id),
             "domains": {row.domain: line(row) for row in self.domains},
             "enterprise": line(self.enterprise),
@@ -107,6 +116,9 @@ def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
         .prefetch_related("domains__earlier")
     )
     found = {row.submission_id: _result(row) for row in rows}
+    for submission, (date, entry) in confirmed(submissions).items():
+        if submission in found:
+            found[submission] = _confirmed(found[submission], date, entry)
     return [found[submission.id] for submission in submissions if submission.id in found]
 
 
@@ -131,6 +143,28 @@ def _result(release: Release) -> ReleasedResult:
         released_at=release.released_at,
         policy_label=release.policy.profile,
         versions=release.versions,
+    )
+
+
+def _confirmed(first: ReleasedResult, date: ReleaseDate, entry: Mapping[str, Any]) -> ReleasedResult:
+    """The confirmed values in place of the first ones, exactly as the dated release shows them."""
+
+    def row(domain: str, shown: Mapping[str, int] | None) -> DomainRow:
+        if not shown:
+            return DomainRow(domain, None, None, "not_reportable", reason="no_valid_run")
+        return DomainRow(domain, shown["value"], shown["h"], "reported")
+
+    return replace(
+        first,
+        domains=tuple(row(found.domain, entry["domains"].get(found.domain)) for found in first.domains),
+        enterprise=row("enterprise", entry["enterprise"]),
+        coverage=entry["coverage"],
+        is_complete=True,
+        released_at=date.dated_at or first.released_at,
+        policy_label=entry["policy"],
+        versions=dict(entry["versions"]),
+        confirmed_in=date.label,
+        sides=entry["sides"],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.merkle import commitment
-from audit.replay import Ledger, State, Told, sets, together
+from audit.replay import INSTANT, Ledger, State, Told, becomes, sets, together
 
 POLICY = (
     *("id", "task_set", "profile", "rule", "grid_points", "rho", "tick_seconds", "half_widths"),
@@ -34,6 +34,10 @@ def _shown(values: Mapping[str, Any], bounds: Mapping[str, Any], silences: Mappi
 
 def _released(state: State, event: Told) -> None:
     state["shown"] = _shown(*(event.data.get(name) or {} for name in ("values", "bounds", "silences")))
+
+
+def _ran(state: State, event: Told) -> None:
+    state["run"] = event.text("run") or state.get("run", "")
 
 
 def _charged(state: State, event: Told) -> None:
@@ -93,6 +97,43 @@ LEDGERS = [
         query="SELECT submission_id, sum(millibits)::bigint FROM governance_leakcharge GROUP BY submission_id",
         begins=frozenset({"leak.charged"}),
         steps={"leak.charged": _charged},
+    ),
+    Ledger(
+        table="governance_confirmationrun",
+        columns=("submission", "harness", "task_set", "number", "state", "cause", "run", "release_date"),
+        query="SELECT confirmed.id, submission_id, harness_id, version.label, number, confirmed.state, cause, run_id, "
+        "release_date_id FROM governance_confirmationrun confirmed "
+        "JOIN benchmark_tasksetversion version ON version.id = confirmed.task_set_id",
+        begins=frozenset({"confirmation.requested"}),
+        steps={
+            "confirmation.requested": together(
+                sets(submission="submission", harness="harness", task_set="task_set", number="number"),
+                becomes(state="requested", cause="asked", run="", release_date=""),
+            ),
+            "confirmation.moved": together(sets(state="after", cause="cause"), _ran),
+            "confirmation.dated": sets(release_date="release_date"),
+        },
+    ),
+    Ledger(
+        table="governance_confirmationresult",
+        columns=("root", "runs"),
+        query="SELECT confirmation_id, root, runs FROM governance_confirmationresult",
+        begins=frozenset({"confirmation.sealed"}),
+        steps={"confirmation.sealed": sets(root="runs_root", runs="runs")},
+    ),
+    Ledger(
+        table="governance_releasedate",
+        columns=("label", "kind", "planned", "sha256", "document"),
+        query="SELECT id, label, kind, "  # noqa: S608 - an expression of this module
+        f"{INSTANT.format('planned_for')}, sha256, CASE WHEN document = '' THEN '' "
+        "ELSE encode(sha256(convert_to(document, 'UTF8')), 'hex') END FROM governance_releasedate",
+        begins=frozenset({"release.planned"}),
+        steps={
+            "release.planned": together(
+                sets(label="label", kind="purpose", planned="planned_for"), becomes(sha256="", document="")
+            ),
+            "release.dated": sets(sha256="sha256", document="sha256"),
+        },
     ),
     Ledger(
         table="governance_runcommitment",

@@ -6,6 +6,9 @@ from celery import shared_task
 
 from audit.events import system
 from governance import queries, services
+from governance.confirmation import dating
+from governance.confirmation import queries as confirmations
+from governance.confirmation import services as confirming
 
 
 @shared_task(name="governance.tasks.tick")
@@ -13,3 +16,11 @@ def tick() -> None:
     """Release what is due at this tick."""
     for submission in queries.due_for_release():
         services.release_result(submission, by=system("release"))
+
+
+@shared_task(name="governance.tasks.confirm")
+def confirm() -> None:
+    """Move confirmation runs on, and let planned dates of the calendar take place."""
+    for which in confirmations.open_confirmations():
+        confirming.advance(which, by=system("confirmation"))
+    dating.date_due(by=system("calendar"))

@@ -3,6 +3,15 @@
 from django.urls import path
 
 from governance import views
+from governance.confirmation import views as confirming
 
 app_name = "governance"
-urlpatterns = [path("v/information/", views.account, name="information")]
+urlpatterns = [
+    path("v/information/", views.account, name="information"),
+    path("v/submissions/<uuid:submission>/confirmation/", confirming.confirmation, name="confirmation"),
+    path(
+        "v/submissions/<uuid:submission>/confirmation/withdraw/",
+        confirming.withdraw,
+        name="withdraw_confirmation",
+    ),
+]

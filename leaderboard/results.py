@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from benchmark.models import ENTERPRISE, Domain
+from governance.confirmation.words import SIDES
 from governance.models import DomainAggregate
 from governance.queries import DomainRow, ReleasedResult
 from leaderboard.charts import Row
@@ -68,6 +69,19 @@ def _reason(released: DomainRow) -> str:
     if released.reason:
         return str(DomainAggregate.Reason(released.reason).label)
     return _("not shown, because a domain has no value") if released.domain == "enterprise" else ""
+
+
+def side_lines(result: ReleasedResult) -> list[dict[str, str]]:
+    """The side figures of a confirmed result, each in one line: "General 71, Enterprise 64"."""
+    places = {**dict(Domain.choices), "enterprise": _("Enterprise")}
+    return [
+        {
+            "word": str(word),
+            "text": ", ".join(f"{places[place]} {value}" for place, value in result.sides[name].items()),
+        }
+        for name, word in SIDES.items()
+        if name in result.sides
+    ]
 
 
 def chart_rows(result: ReleasedResult) -> list[Row]:

@@ -36,6 +36,16 @@ SUBMISSION: dict[str, Look] = {
     "held": Look("warn", "lock", _("held for review")),
 }
 
+CONFIRMATION: dict[str, Look] = {
+    "requested": Look("busy", "clock", _("asked for")),
+    "queued": Look("busy", "clock", _("queued")),
+    "running": Look("busy", "half", _("running")),
+    "grading": Look("busy", "half", _("grading")),
+    "confirmed": Look("good", "check", _("confirmed")),
+    "incomplete": Look("warn", "half", _("ended incomplete")),
+    "withdrawn": Look("calm", "stop", _("withdrawn")),
+}
+
 ORGANISATION: dict[str, Look] = {
     "under_review": Look("warn", "clock", _("under review")),
     "verified": Look("good", "check", _("verified")),
@@ -150,6 +160,7 @@ NOTICE: dict[str, Look] = {"unread": Look("busy", "bell", _("unread"))}
 
 KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
+    "confirmation": CONFIRMATION,
     "organisation": ORGANISATION,
     "registration": REGISTRATION,
     "link": LINK,

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import log, public, vendor
+from leaderboard.views import log, public, releases, vendor
 
 app_name = "leaderboard"
 urlpatterns = [
@@ -14,6 +14,9 @@ urlpatterns = [
     path("problems/", public.problem_list, name="problems"),
     path("problems/<slug:code>/", public.problem_page, name="problem"),
     path("time-zone/", public.time_zone, name="time_zone"),
+    path("releases/", releases.releases, name="releases"),
+    path("releases/<slug:label>/", releases.dated_release, name="dated_release"),
+    path("releases/<slug:label>/results.json", releases.dated_release_file, name="dated_release_file"),
     path("log/", log.checkpoints, name="log"),
     path("log/verify/", log.verify, name="log_verify"),
     path("log/verify.html", log.verify_file, name="log_verify_file"),

@@ -104,4 +104,5 @@ def result(request: HttpRequest, submission: UUID) -> HttpResponse:
         _hand_out(request, released, actor(request))
         counts = {row.domain: row.held_out for row in domain_counts(found.task_set)}
         context |= {"lines": results.lines(released, counts), "rows": results.chart_rows(released)}
+        context["sides"] = results.side_lines(released)
     return render(request, "leaderboard/result.html", context)

@@ -80,15 +80,20 @@ def may_act(standing: Standing) -> Refusal | None:
     return None
 
 
+def may_compete(standing: Standing) -> Refusal | None:
+    """Whether the organisation may have anything run on held-out tasks."""
+    if refusal := may_act(standing):
+        return refusal
+    if standing.organisation_state == "expired":
+        return Refusal(Code.VERIFICATION_EXPIRED)
+    if standing.organisation_state != "verified":
+        return Refusal(Code.ORGANISATION_NOT_VERIFIED)
+    return None if standing.rules_accepted else Refusal(Code.RULES_NOT_ACCEPTED)
+
+
 def may_ask(facts: Facts) -> Refusal | None:
     """What has to hold before even an identical earlier result is returned."""
-    if refusal := may_act(facts.standing):
-        return refusal
-    if facts.standing.organisation_state == "expired":
-        return Refusal(Code.VERIFICATION_EXPIRED)
-    if facts.standing.organisation_state != "verified":
-        return Refusal(Code.ORGANISATION_NOT_VERIFIED)
-    return _in_order(facts)
+    return may_compete(facts.standing) or _in_order(facts)
 
 
 def may_preflight(facts: Facts, window: QuotaWindow) -> Refusal | None:

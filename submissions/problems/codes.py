@@ -169,6 +169,15 @@ class Code(StrEnum):
     CHOICE_NOT_POSSIBLE = "choice_not_possible"
     REFUND_NOT_POSSIBLE = "refund_not_possible"
     RETURN_EXISTS = "return_exists"
+    # confirmation runs
+    CONFIRMATION_TOO_EARLY = "confirmation_too_early"
+    CONFIRMATION_NOT_OFFERED = "confirmation_not_offered"
+    CONFIRMATION_CONSENT = "confirmation_consent"
+    CONFIRMATION_USED = "confirmation_used"
+    CONFIRMATION_OWNER = "confirmation_owner"
+    CONFIRMATION_BUDGET = "confirmation_budget"
+    CONFIRMATION_PACKAGE_GONE = "confirmation_package_gone"
+    CONFIRMATION_OVER = "confirmation_over"
     # webhooks
     WEBHOOK_ADDRESS = "webhook_address"
     WEBHOOK_LIMIT = "webhook_limit"

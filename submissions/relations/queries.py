@@ -33,6 +33,11 @@ def publishable_from(submission: Submission) -> Gate:
     """What a dated release asks before it publishes a result of this submission."""
     if not submission.publication_consent:
         return Gate(None, Waits.NO_CONSENT)
+    return owners_gate(submission)
+
+
+def owners_gate(submission: Submission) -> Gate:
+    """The same, whatever the vendor itself has agreed to."""
     harness = submission.harness_version.harness
     if harness.relation == Harness.Relation.OWNER:
         return Gate(submission.admitted_at)

@@ -2,7 +2,7 @@
 
 from submissions.queries.admission import Order
 from submissions.services.admission import Receipt, submit
-from submissions.services.checking import begin_check, check, finish_check
+from submissions.services.checking import begin_check, check, finish_check, start_run
 from submissions.services.choices import cancel, choose, refund, set_publication_consent
 from submissions.services.idempotency import Answer, once
 from submissions.services.moves import move
@@ -16,7 +16,7 @@ from submissions.services.policy import (
     stop_admission,
 )
 from submissions.services.preflighting import start_preflight
-from submissions.services.progress import advance, advance_run, conclude, pause, resume
+from submissions.services.progress import advance, advance_run, conclude, pause, resume, running_time
 from submissions.services.registry import add_version, register_harness
 from submissions.services.sweeping import remove_upload, sweep
 from submissions.services.uploads import (
@@ -62,10 +62,12 @@ __all__ = [
     "remove_upload",
     "require_use",
     "resume",
+    "running_time",
     "set_policy",
     "set_publication_consent",
     "sign_parts",
     "start_preflight",
+    "start_run",
     "stop_admission",
     "submit",
     "sweep",

@@ -181,7 +181,7 @@ def _whole(submission: Submission) -> bool:
 def deadline_of(submission: Submission) -> tuple[datetime, str, Code] | None:
     """Until when it may stay in its state, where the reaper moves it, and why; None where nothing is due ever."""
     if submission.state == State.RUNNING:
-        ends = submission.state_since + _running_time(submission) + RERUN_WINDOW
+        ends = submission.state_since + running_time(submission.held_out_run) + RERUN_WINDOW
         return ends, State.AWAITING_CHOICE, Code.DEADLINE_RUNNING
     found = DEADLINES.get(submission.state)
     if found is None:
@@ -192,13 +192,13 @@ def deadline_of(submission: Submission) -> tuple[datetime, str, Code] | None:
     return submission.state_since + stay, to, Code(cause)
 
 
-def _running_time(submission: Submission) -> timedelta:
+def running_time(run: EvaluationRun | None) -> timedelta:
     """Sum of the budgets over the granted concurrency (live workers, at least one), times 1.5."""
-    if submission.held_out_run is None:
+    if run is None:
         return timedelta(0)
     workers = evaluated.live_workers(clock.now() - SIGN_OF_LIFE)
     hands = max(sum(worker.queue == "execute" for worker in workers), 1)
-    return timedelta(seconds=1.5 * budget_seconds(submission.held_out_run) / hands)
+    return timedelta(seconds=1.5 * budget_seconds(run) / hands)
 
 
 def _stop_runs(submission: Submission) -> None:

@@ -19,6 +19,8 @@ from accounts.models import Membership, User
 from accounts.rooms import services as rooms
 from benchmark.models import TaskSetVersion
 from config import store
+from governance.confirmation import services as confirmations
+from governance.confirmation.dating import date_on_command
 from submissions import queries, services
 from submissions.models import Submission
 from submissions.returns import services as returns
@@ -139,6 +141,7 @@ def arranged() -> Scene:
     submission = site.moved(Submission.objects.get(pk=made.body["id"]), *site.TO_COMPLETE)
     preflight = site.preflight_result(submission)
     site.release(submission)
+    confirmations.request(submission, consent=True, by=vendor.actor, key="confirmation")
     harness_version = vendor.version(vendor.harness("second"))
     upload = vendor.upload(harness_version)
     order = queries.Order(vendor.organisation, harness_version, version, upload)
@@ -164,6 +167,7 @@ def arranged() -> Scene:
         "member": member.id,
         "invitation": invitation.id,
         "task": preflight.task_label,
+        "label": date_on_command("dated-1", by=world.BY).label,
         "duty": opened().propose(member_of_staff(), Duty.TASK_AUTHOR).id,
     }
     store.ensure_buckets()

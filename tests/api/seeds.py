@@ -13,6 +13,9 @@ from django.test import Client
 from accounts import services as accounts
 from accounts.models import Membership, User
 from benchmark.models import TaskSetVersion
+from governance.confirmation import services as confirmations
+from governance.confirmation.models import ConfirmationRun
+from governance.confirmation.policies import may_withdraw
 from submissions import services
 from submissions.models import HarnessVersion, Submission, WebhookEndpoint
 from submissions.problems import Code
@@ -157,6 +160,16 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
     def ready(name: str = "submission_id") -> Good:
         return {"path_parameters": {name: str(complete(vendor, task_set).id)}}
 
+    def confirming() -> Good:
+        """Of a submission that has one: earlier ones are withdrawn, since each holds a part of the budget."""
+        for row in ConfirmationRun.objects.filter(submission__organisation=vendor.organisation):
+            if may_withdraw(row.state, is_dated=False):
+                confirmations.withdraw(row.id, by=vendor.actor)
+        found = complete(vendor, task_set)
+        key = uuid.uuid4().hex
+        confirmations.request(found, consent=True, by=vendor.actor, key=key)
+        return {"path_parameters": {"submission_id": str(found.id)}}
+
     def opened(data: bytes, version: HarnessVersion) -> dict[str, Any]:
         body = {"harness_version": str(version.id), "sha256": sha256(data), "size": len(data)}
         return vendor.api.post("uploads", body).body
@@ -225,6 +238,9 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "submission": moved,
         "submission_cancel": moved,
         "submission_choose": lambda: {**moved(*AWAITING), "body": {"choice": "keep"}},
+        "confirmation": confirming,
+        "confirmation_withdraw": confirming,
+        "confirmation_request": lambda: {**ready(), "body": {"publication_consent": True}},
         "upstream_create": lambda: {
             "body": {
                 "name": f"u{uuid.uuid4().hex[:8]}",

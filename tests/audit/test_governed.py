@@ -21,6 +21,7 @@ from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
 from evaluation import claims
+from governance.confirmation import services as confirmations
 from submissions.relations.services import order_notice
 from submissions.webhooks.services import create as create_webhook
 from tests.access.oidc.arranged import exchanged
@@ -138,6 +139,7 @@ def everything(transactional_db: None) -> None:
     harness = vendor.harness()
     shown = site.moved(vendor.submit(version, harness), *site.TO_COMPLETE)
     site.release(shown)
+    confirmations.request(shown, consent=True, by=vendor.actor, key="k")
     vendor.submit(version, harness)
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     filed(world.vendor(verified=False))

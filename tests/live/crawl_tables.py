@@ -54,14 +54,14 @@ FREE = [
         f"log-{name}"
         for name in ("checkpoint", "checkpoints", "keys", "witnesses", "consistency", "cosignatures")
     ),
-    *("log", "log_verify", "log_verify_file"),
+    *("log", "log_verify", "log_verify_file", "releases"),
 ]
 """Addresses that take nothing."""
 
 EVERYBODYS = (
     *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
     *("api-token", "api-publisher", "remove_publisher"),
-    *("log-checkpoint-of", "log-tile"),
+    *("log-checkpoint-of", "log-tile", "dated_release", "dated_release_file"),
 )
 """Addresses whose object is nobody's own."""
 
@@ -105,9 +105,13 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         one_each[name] = ("upstream_id", [scene.upstream])
     for name in ("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"):
         one_each[name] = ("upstream", [scene.upstream])
-    for end in ("submission", "submission-cancel", "submission-choice", "preflight", "result", "receipt"):
+    ends = ("submission", "submission-cancel", "submission-choice", "preflight", "result", "receipt")
+    for end in (*ends, "confirmation", "confirmation-withdraw"):
         one_each[f"api-{end}"] = ("submission_id", [*submissions, scene.preflight])
-    for name in ("submission", "result", "cancel", "choice", "consent", "preflight", "receipt"):
+    for name in ("dated_release", "dated_release_file"):
+        one_each[name] = ("label", [scene.date, "no-such-date"])
+    confirming = ("confirmation", "withdraw_confirmation")
+    for name in ("submission", "result", "cancel", "choice", "consent", "preflight", "receipt", *confirming):
         one_each[name] = ("submission", [*submissions, scene.preflight])
     found = {name: [{field: value} for value in values] for name, (field, values) in one_each.items()}
     found["log-checkpoint-of"] = [{"size": "1"}, {"size": "9" * 25}]

@@ -84,7 +84,15 @@ def site(
     make_fleet: Callable[..., Any], servers: Any, imported: Any, tmp_path_factory: Any, received: Receiver
 ) -> Site:
     from config.site.stage import free_port
-    from tests.live.vendors import SHOUTING, job_visitors, outgoing, submit_over_http, told, vendor
+    from tests.live.vendors import (
+        SHOUTING,
+        confirmed_and_dated,
+        job_visitors,
+        outgoing,
+        submit_over_http,
+        told,
+        vendor,
+    )
 
     log = str(tmp_path_factory.mktemp("log") / "sequencer")
     fleet = make_fleet(LINGEE_SEQUENCER_DIR=log, LINGEE_OUTGOING_LOOPBACK="1")
@@ -98,6 +106,7 @@ def site(
     scene = submit_over_http(address, one, imported, SHOUTING, wait=fleet.supervisor.wait)
     assert fleet.wait(lambda: told(sent.webhook, received), 120), fleet.supervisor.tail("post-1")
     vars(scene).update(vars(sent), deliveries=sent.delivered())
+    scene.date = confirmed_and_dated(scene, fleet.wait)
     visitors = [
         Visitor("anonymous", address),
         Visitor("vendor", address, cookies=session_of(one.user)),

@@ -173,3 +173,19 @@ def job_visitors(who: Vendor, scene: SimpleNamespace, address: str) -> list[Visi
         Visitor(name, address, headers={"Authorization": f"Bearer {secret}"}, below="/api/")
         for name, secret in secrets.items()
     ]
+
+
+def confirmed_and_dated(scene: SimpleNamespace, wait: Callable[..., bool]) -> str:
+    """Take the result to its confirmation run and into a dated release, by the workers alone; its label."""
+    from config import clock
+    from governance.confirmation.dating import plan
+    from governance.confirmation.models import ConfirmationRun, ReleaseDate
+    from governance.confirmation.policies import ENDS
+
+    scene.job.post(f"submissions/{scene.submissions[0]}/confirmation", {"publication_consent": True})
+    runs = ConfirmationRun.objects.filter(submission=scene.submissions[0])
+    assert wait(lambda: runs.get().state in ENDS, 300), runs.get().state
+    assert runs.get().state == "confirmed", runs.get().cause
+    plan("crawl-1", kind="results", planned_for=clock.now(), by=BY)
+    assert wait(lambda: ReleaseDate.objects.get().dated_at is not None, 60)
+    return "crawl-1"

@@ -9,6 +9,7 @@ UNMARKED = {
         *(f"leaderboard:{name}" for name in ("overview", "rules", "contract", "public_tasks", "public_task")),
         *(f"leaderboard:{name}" for name in ("problems", "problem", "time_zone")),
         *(f"leaderboard:{name}" for name in ("log", "log_verify", "log_verify_file")),
+        *(f"leaderboard:{name}" for name in ("releases", "dated_release", "dated_release_file")),
     ),
     "names and ids of the reader's own harnesses, without card or state": (
         *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),

@@ -42,6 +42,9 @@ class Kind(StrEnum):
     PREFLIGHT_PASSED = "preflight.passed"
     PREFLIGHT_FAILED = "preflight.failed"
     PREFLIGHT_ENDED = "preflight.ended"
+    CONFIRMATION_CONFIRMED = "confirmation.confirmed"
+    CONFIRMATION_INCOMPLETE = "confirmation.incomplete"
+    CONFIRMATION_WITHDRAWN = "confirmation.withdrawn"
     SLOT_REFUNDED = "slot.refunded"
     ORGANISATION_VERIFIED = "organisation.verified"
     ORGANISATION_REFUSED = "organisation.refused"
@@ -69,6 +72,7 @@ class Kind(StrEnum):
 _BY_PREFIX = {
     "submission": Group.SUBMISSIONS,
     "preflight": Group.SUBMISSIONS,
+    "confirmation": Group.SUBMISSIONS,
     "slot": Group.SUBMISSIONS,
     "organisation": Group.ORGANISATION,
     "registration": Group.ORGANISATION,

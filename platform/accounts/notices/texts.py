@@ -45,6 +45,7 @@ class Shown:
 
 
 _SUBMISSION = ("submissions:submission", "submission")
+_CONFIRMATION = ("governance:confirmation", "submission")
 _PREFLIGHT = ("submissions:preflight", "submission")
 
 TEXTS: Mapping[Kind, Text] = {
@@ -59,6 +60,25 @@ TEXTS: Mapping[Kind, Text] = {
         _("The submission has ended with an incomplete evaluation, as your organisation chose."),
         "leaderboard:result",
         "submission",
+    ),
+    Kind.CONFIRMATION_CONFIRMED: Text(
+        _("Confirmed: %(harness)s %(version)s"),
+        _(
+            "The confirmation run is complete. Its values are shown with the next dated release, to everybody at once."
+        ),
+        *_CONFIRMATION,
+    ),
+    Kind.CONFIRMATION_INCOMPLETE: Text(
+        _("Confirmation run incomplete: %(harness)s %(version)s"),
+        _(
+            "The confirmation run could not be completed. Nothing is shown of it; the page says what happened."
+        ),
+        *_CONFIRMATION,
+    ),
+    Kind.CONFIRMATION_WITHDRAWN: Text(
+        _("Confirmation run withdrawn: %(harness)s %(version)s"),
+        _("The confirmation run was withdrawn. The next dated release counts it, without a name."),
+        *_CONFIRMATION,
     ),
     Kind.SUBMISSION_CANCELLED: Text(
         _("Cancelled: %(harness)s %(version)s"), _("The submission was cancelled."), *_SUBMISSION

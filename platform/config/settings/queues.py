@@ -34,10 +34,11 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "packages": {"task": "submissions.tasks.look_after_packages", "queue": "governance", "seconds": 60.0},
     "owners": {"task": "submissions.tasks.tell_owners", "queue": "web", "seconds": 60.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
+    "confirmations": {"task": "governance.tasks.confirm", "queue": "governance", "seconds": 60.0},
 }
 
 #: Ticks that a run or a person waits for; the others come every `UNHURRIED` seconds where these are hurried.
-AWAITED = frozenset({"sweep", "submissions", "exports", "tick"})
+AWAITED = frozenset({"sweep", "submissions", "exports", "tick", "confirmations"})
 UNHURRIED = 30.0
 
 #: Seconds a request may lose to a broker that does not answer, for connecting and for sending each.

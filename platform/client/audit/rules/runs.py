@@ -99,10 +99,14 @@ def _lost(found: _Run, event: Seen) -> str | None:
 
 
 class HeldOut(Rule):
-    """An attempt at held-out tasks ends only once a use was counted for a submission of that package."""
+    """An attempt at held-out tasks ends only once a use was counted for a submission of that package.
+
+    Or once a confirmation run named this very run when it was moved to running.
+    """
 
     kinds: ClassVar[frozenset[str]] = frozenset(
         {"submission.admitted", "slot.consumed", "run.created", "attempt.ended", "run.executed"}
+        | {"confirmation.moved"}
     )
 
     def __init__(self) -> None:
@@ -119,6 +123,9 @@ class HeldOut(Rule):
         elif event.kind == "run.created":
             if event.data["run_kind"] == "held_out":
                 self._waiting[event.subject] = event.data["package"]
+        elif event.kind == "confirmation.moved":
+            if event.data["after"] == "running":
+                self._waiting.pop(event.data["run"], None)
         else:
             return self._started(event)
         return None
