@@ -49,7 +49,7 @@ def live_tasks(task_set: TaskSetVersion) -> int:
 
 def capacity(policy: ReleasePolicy, *, lineage_quota: int) -> int:
     """What the version can tell one lineage under this policy and quota, in millibits."""
-    return lineage_quota * (bits.ONE_RESULT + (policy.confirmation_millibits or 0))
+    return bits.capacity(lineage_quota=lineage_quota, confirmation=policy.confirmation_millibits or 0)
 
 
 def spent(task_set: TaskSetVersion, lineage_id: UUID) -> int:

@@ -61,7 +61,7 @@ def set_release_policy(
         raise ValueError(f"task-set version {task_set.label} is not frozen")
     budget = budget_millibits or bits.budget(leaks.live_tasks(task_set))
     confirmation = leaks.confirmation_millibits()
-    needed = bits.capacity(lineage_quota=lineage_quota, side_levels=leaks.side_levels())
+    needed = bits.capacity(lineage_quota=lineage_quota, confirmation=confirmation)
     if profile == ReleasePolicy.Profile.DEMO:
         budget = max(budget, needed)
     if needed > budget:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 GRID_LEVELS = 101
@@ -38,9 +38,8 @@ ONE_RESULT = of_result(DOMAINS)
 """Four scores on the 1-point grid: 26.6 bits."""
 
 
-def capacity(*, lineage_quota: int, side_levels: Sequence[int]) -> int:
-    """Of a version per lineage: quota × one result + as many confirmations with their side figures (all domains)."""
-    confirmation = ONE_RESULT + millibits(side_levels)
+def capacity(*, lineage_quota: int, confirmation: int) -> int:
+    """Of a version per lineage: quota × one result + as many confirmations with their side figures."""
     return lineage_quota * (ONE_RESULT + confirmation)
 
 

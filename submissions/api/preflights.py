@@ -14,8 +14,9 @@ from accounts.linking.services import note_network
 from accounts.permissions import Credential, Permission
 from submissions import queries, services
 from submissions.api import paging
-from submissions.api.base import MemberView, referenced
+from submissions.api.base import MemberView
 from submissions.api.openapi import CREATES, problems
+from submissions.api.ordering import order_of
 from submissions.api.paging import PAGED, PageIn
 from submissions.api.rates import address_of
 from submissions.api.serializers import MomentOut, OutcomeOut, PreflightOut, ReceiptOut, StrictSerializer
@@ -23,7 +24,6 @@ from submissions.delivery import delivers, hand_out, restates_the_request, show_
 from submissions.faces import preflight_face
 from submissions.models import Submission
 from submissions.policies.failures import FailureClass, failure_class
-from submissions.queries import Order
 
 
 class ListIn(PageIn):
@@ -134,18 +134,11 @@ class Preflights(MemberView):
     )
     def post(self, request: Request) -> Response:
         body = self.read(PreflightIn)
-        organisation = self.caller.organisation
-        version = referenced("harness_version", queries.version_of, organisation, body["harness_version"])
-        self.caller.require_harness(version.harness_id)
-        order = Order(
-            organisation=organisation,
-            harness_version=version,
-            task_set=referenced("task_set", queries.task_set_labelled, body["task_set"]),
-            upload=referenced("upload", queries.upload_of, organisation, body["upload"]),
+        receipt = services.start_preflight(
+            order_of(self, body), by=self.caller.actor, key=self.idempotency_key()
         )
-        receipt = services.start_preflight(order, by=self.caller.actor, key=self.idempotency_key())
         if self.caller.credential is not Credential.ACT:  # a CI service's network is everybody's
-            note_network(organisation, address_of(request))
+            note_network(self.caller.organisation, address_of(request))
         restates_the_request(request)
         return Response(receipt.body, status=receipt.status, headers={"Location": receipt.body["url"]})
 

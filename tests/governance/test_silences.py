@@ -245,9 +245,7 @@ def test_a_spent_budget_shows_nothing_and_admits_nobody(
         assert refused.body["counter"] == "admission_stop"
 
 
-def test_two_releases_at_once_cannot_both_spend_what_is_left(
-    vendor: world.Vendor, version: TaskSetVersion
-) -> None:
+def test_two_releases_cannot_both_spend_what_is_left(vendor: world.Vendor, version: TaskSetVersion) -> None:
     """The account is covered for one of them: the other is silent, and its use returned."""
     found = [bring_to(vendor.submit(version, vendor.harness(f"h{n}")), "running") for n in (1, 2)]
     limit(version, 30_000)

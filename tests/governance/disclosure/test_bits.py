@@ -44,8 +44,8 @@ def test_what_a_result_charges(values: int, bounds: int, expected: int) -> None:
 
 
 def test_capacity_is_quota_times_a_result_and_a_confirmation() -> None:
-    assert bits.capacity(lineage_quota=5, side_levels=[]) == 5 * (26_633 + 26_633)
-    assert bits.capacity(lineage_quota=3, side_levels=[101] * 4) == 3 * (26_633 + 26_633 + 26_633)
+    assert bits.capacity(lineage_quota=5, confirmation=26_633) == 5 * (26_633 + 26_633)
+    assert bits.capacity(lineage_quota=3, confirmation=53_266) == 3 * (26_633 + 26_633 + 26_633)
 
 
 @given(st.lists(st.integers(1, 10_000), max_size=40))
