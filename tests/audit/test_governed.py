@@ -82,7 +82,7 @@ def _models() -> list[Any]:
         model
         for name in settings.LOCAL_APPS
         if name != "audit"
-        for model in apps.get_app_config(name).get_models(include_auto_created=True)
+        for model in apps.get_app_config(name.rpartition(".")[2]).get_models(include_auto_created=True)
     ]
 
 

@@ -89,7 +89,20 @@ SEQUENCER_USER = ENV.str("LINGEE_SEQUENCER_USER", default="")
 
 # --- applications --------------------------------------------------------------------------------
 #: Ours, from the bottom layer to the top; imports go only towards the front of this list.
-LOCAL_APPS = ["audit", "accounts", "benchmark", "evaluation", "submissions", "governance", "leaderboard"]
+LOCAL_APPS = [
+    "audit",
+    "accounts",
+    "benchmark",
+    "evaluation",
+    "submissions",
+    "governance",
+    "governance.watch",
+    "governance.records",
+    "governance.rotation",
+    "governance.desk",
+    "governance.appeals",
+    "leaderboard",
+]
 INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",

@@ -1,0 +1,1 @@
+"""Appeals from filing to the public line, and blind re-checks."""

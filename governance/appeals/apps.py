@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class AppealsConfig(AppConfig):
+    name = "governance.appeals"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,1 @@
+"""Known faults and what was said about them: problem queue, errata, change log, retirements, defects."""

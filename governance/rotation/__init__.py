@@ -1,0 +1,1 @@
+"""Which tasks leave, what takes their place, and who decided it."""
