@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.db.models import Sum
@@ -14,6 +15,7 @@ from governance import events
 from governance.disclosure import bits, sides
 from governance.disclosure.bits import Balance
 from governance.models import LeakAccount, LeakCharge, ReleasePolicy
+from governance.release import Shown
 from submissions.models import AdmissionStop, Submission
 from submissions.policies.states import ENDS
 from submissions.services import stop_admission
@@ -49,7 +51,24 @@ def live_tasks(task_set: TaskSetVersion) -> int:
 
 def capacity(policy: ReleasePolicy, *, lineage_quota: int) -> int:
     """What the version can tell one lineage under this policy and quota, in millibits."""
-    return bits.capacity(lineage_quota=lineage_quota, confirmation=policy.confirmation_millibits or 0)
+    return bits.capacity(
+        lineage_quota=lineage_quota,
+        confirmation=policy.confirmation_millibits or 0,
+        result=one_result(policy.rule),
+    )
+
+
+def one_result(rule: str) -> int:
+    """What one result tells at most under a release rule, in millibits."""
+    return bits.ONE_LADDER_RESULT if rule == ReleasePolicy.Rule.GROWING_LADDER else bits.ONE_RESULT
+
+
+def of_result(rule: str, shown: Shown) -> int:
+    """What this result tells at most, and that does not depend on whether the ladder let a value through."""
+    asked, bounds = shown.asked, len(shown.bounds())
+    if rule == ReleasePolicy.Rule.GROWING_LADDER:
+        return bits.of_result(0, bounds=0 if shown.is_complete else asked, ladder=asked)
+    return bits.of_result(asked, bounds=bounds)
 
 
 def spent(task_set: TaskSetVersion, lineage_id: UUID) -> int:
@@ -62,7 +81,9 @@ def balance(policy: ReleasePolicy, lineage_id: UUID) -> Balance | None:
     """The lineage's account under the policy; None where it counts nothing."""
     if policy.budget_millibits is None:
         return None
-    return Balance(policy.budget_millibits, spent(policy.task_set, lineage_id))
+    return Balance(
+        policy.budget_millibits, spent(policy.task_set, lineage_id), result=one_result(policy.rule)
+    )
 
 
 def hold_account(policy: ReleasePolicy, lineage_id: UUID) -> Balance | None:
@@ -82,7 +103,7 @@ def charge(submission: Submission, found: Balance, millibits: int, *, kind: str,
     if not millibits:
         return found
     lineage = submission.organisation.lineage
-    after = Balance(found.budget, found.spent + millibits)
+    after = replace(found, spent=found.spent + millibits)
     LeakCharge.objects.create(
         task_set_id=submission.task_set_id,
         organisation_id=submission.organisation_id,
@@ -103,14 +124,14 @@ def charge(submission: Submission, found: Balance, millibits: int, *, kind: str,
         ),
         by=by,
     )
-    if not after.covers(_needed(submission)) and not _is_stopped(submission):
+    if not after.covers(_results_to_come(submission) * after.result) and not _is_stopped(submission):
         stop_admission(
             submission.task_set, cause=AdmissionStop.Cause.LEAK_BUDGET_SPENT, lineage=lineage, by=by
         )
     return after
 
 
-def _needed(submission: Submission) -> int:
+def _results_to_come(submission: Submission) -> int:
     """Of the submissions that are under way, and of one more."""
     under_way = (
         Submission.objects.filter(
@@ -119,7 +140,7 @@ def _needed(submission: Submission) -> int:
         .exclude(state__in=ENDS)
         .exclude(pk=submission.pk)
     )
-    return (under_way.count() + 1) * bits.ONE_RESULT
+    return under_way.count() + 1
 
 
 def _is_stopped(submission: Submission) -> bool:

@@ -66,14 +66,22 @@ class Shown:
         return tuple(name for name, row in self.domains.items() if row.value is not None)
 
     @property
+    def asked(self) -> int:
+        """Domains whose value was shown, or only not shown because the ladder compared it with an earlier one."""
+        return sum(row.value is not None or row.silence is Silence.LADDER for row in self.domains.values())
+
+    @property
     def returns_use(self) -> bool:
         """Whether every domain is silent by a rule of release rather than for want of valid runs."""
         return all(row.silence not in (None, Silence.NO_VALID_RUN) for row in self.domains.values())
 
     def silent(self, why: Silence) -> Shown:
-        """The same result with no value shown."""
+        """The same result with no value shown, nor which values the ladder would have kept back."""
         domains = {
-            name: ShownDomain(None, None, silence=row.silence or why) for name, row in self.domains.items()
+            name: ShownDomain(
+                None, None, silence=why if row.silence in (None, Silence.LADDER) else row.silence
+            )
+            for name, row in self.domains.items()
         }
         return Shown(domains, ShownDomain(None, None), self.coverage, self.is_complete)
 

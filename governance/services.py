@@ -61,7 +61,9 @@ def set_release_policy(
         raise ValueError(f"task-set version {task_set.label} is not frozen")
     budget = budget_millibits or bits.budget(leaks.live_tasks(task_set))
     confirmation = leaks.confirmation_millibits()
-    needed = bits.capacity(lineage_quota=lineage_quota, confirmation=confirmation)
+    needed = bits.capacity(
+        lineage_quota=lineage_quota, confirmation=confirmation, result=leaks.one_result(rule)
+    )
     if profile == ReleasePolicy.Profile.DEMO:
         budget = max(budget, needed)
     if needed > budget:
@@ -130,10 +132,10 @@ def release_result(submission: Submission, *, by: Actor) -> Release | None:
         _seal(locked, statistics)
         account = leaks.hold_account(policy, locked.organisation.lineage_id)
         silenced = silencing.silenced(locked, policy, behaviour.observed(runs), statistics)
-        shown = _affordable(_shown(policy, statistics, silenced), account)
+        shown = _affordable(_shown(policy, statistics, silenced), policy, account)
         if account is not None:
-            charge = bits.of_result(len(shown.reported), bounds=len(shown.bounds()))
-            leaks.charge(locked, account, charge, kind=LeakCharge.Kind.RESULT, by=by)
+            told = leaks.of_result(policy.rule, shown)
+            leaks.charge(locked, account, told, kind=LeakCharge.Kind.RESULT, by=by)
         released = _show(locked, policy, shown, silenced, commitment, by=by)
         _end(locked, shown, by=by)
     return released
@@ -160,10 +162,11 @@ def _shown(
     )
 
 
-def _affordable(shown: Shown, account: bits.Balance | None) -> Shown:
+def _affordable(shown: Shown, policy: ReleasePolicy, account: bits.Balance | None) -> Shown:
     """The same, or nothing at all where the lineage's account does not cover it. Admission sees to it before."""
-    charge = bits.of_result(len(shown.reported), bounds=len(shown.bounds()))
-    return shown if account is None or account.covers(charge) else shown.silent(Silence.BUDGET)
+    if account is None or account.covers(leaks.of_result(policy.rule, shown)):
+        return shown
+    return shown.silent(Silence.BUDGET)
 
 
 def _seal(submission: Submission, statistics: dict[str, DomainStatistics]) -> None:

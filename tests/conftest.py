@@ -11,12 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+import hypothesis
 import psycopg
 import pytest
 from django.conf import settings
 from django.utils import translation
 
 from tests import servers as real
+
+# How fast examples are drawn and tried says something about the machine, which two test processes share.
+hypothesis.settings.register_profile(
+    "shared machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("shared machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,24 +23,28 @@ def millibits(levels: Iterable[int]) -> int:
     return math.ceil(1000 * math.log2(product) - 1e-6)
 
 
-def of_result(values: int, *, bounds: int = 0) -> int:
+def of_result(values: int, *, bounds: int = 0, ladder: int = 0) -> int:
     """What a result charges: each domain value shown, and twice as much for each one with bounds.
 
-    The enterprise value is computed from shown ones and costs nothing; a silence is decided without labels and does
-    neither.
+    `ladder` domains stood under the growing ladder, shown or not: its silence says that a value was not much better,
+    which is one more answer beside the values, and a charge for values alone would depend on correctness. The
+    enterprise value is computed from shown ones and costs nothing; every other silence is decided without labels and
+    does neither.
     """
-    if min(values, bounds) < 0:
+    if min(values, bounds, ladder) < 0:
         raise ValueError("counts are not negative")
-    return millibits([GRID_LEVELS] * (values + 2 * bounds))
+    return millibits([GRID_LEVELS] * (values + 2 * bounds) + [GRID_LEVELS + 1] * ladder)
 
 
 ONE_RESULT = of_result(DOMAINS)
 """Four scores on the 1-point grid: 26.6 bits."""
+ONE_LADDER_RESULT = of_result(0, ladder=DOMAINS)
+"""Four scores or silences under the growing ladder: 26.7 bits."""
 
 
-def capacity(*, lineage_quota: int, confirmation: int) -> int:
+def capacity(*, lineage_quota: int, confirmation: int, result: int = ONE_RESULT) -> int:
     """Of a version per lineage: quota × one result + as many confirmations with their side figures."""
-    return lineage_quota * (ONE_RESULT + confirmation)
+    return lineage_quota * (result + confirmation)
 
 
 def budget(live_tasks: int, millibits_per_task: int = 1000) -> int:
@@ -54,6 +58,8 @@ class Balance:
 
     budget: int
     spent: int
+    result: int = ONE_RESULT
+    """What one more result costs at most."""
 
     @property
     def left(self) -> int:

@@ -26,6 +26,13 @@ def next_tick(after: datetime, seconds: int) -> datetime:
     return after.replace(microsecond=0) + timedelta(seconds=seconds - int(after.timestamp()) % seconds)
 
 
+def last_tick(until: datetime, seconds: int) -> datetime:
+    """The latest tick that is not later than `until`; `until` itself where there are no ticks."""
+    if not seconds:
+        return until
+    return until.replace(microsecond=0) - timedelta(seconds=int(until.timestamp()) % seconds)
+
+
 @contextmanager
 def frozen(at: datetime) -> Iterator[None]:
     """Hold the clock at the aware instant `at` inside the block. For tests."""

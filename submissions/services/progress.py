@@ -64,7 +64,7 @@ def _check(submission: Submission) -> None:
 
 def _after_preflight(submission: Submission) -> None:
     run = submission.preflight_run
-    if run is None or run.state != RunState.ENDED:
+    if run is None or run.state != RunState.ENDED or _before_tick(run.ended_at):
         return
     if run.missing and _repeat(submission, run):
         return
@@ -85,6 +85,11 @@ def _after_preflight(submission: Submission) -> None:
     move(submission, State.QUEUED, cause=Code.PREFLIGHT_PASSED, by=by)
 
 
+def _before_tick(at: datetime | None) -> bool:
+    """Whether what happened `at` is not to be seen yet: how long runs take tells what else the machine does."""
+    return at is not None and clock.now() < clock.next_tick(at, settings.PROGRESS_TICK_SECONDS)
+
+
 def _after_canary(submission: Submission) -> None:
     """The slot is consumed by the move to running, before any held-out task is touched."""
     by = system(PROGRESS)
@@ -94,7 +99,7 @@ def _after_canary(submission: Submission) -> None:
         log.append(events.CanaryStarted(subject=submission.id, run=str(submission.canary_run.id)), by=by)
         return
     run = submission.canary_run
-    if run.state != RunState.ENDED:
+    if run.state != RunState.ENDED or _before_tick(run.ended_at):
         return
     outcome = evaluated.canary_outcome(run)
     if outcome == "missing":
@@ -115,8 +120,7 @@ def _after_running(submission: Submission) -> None:
         _repeat(submission, run)
         return
     # On a tick, as the release is: the exact length of a run would be one more answer about its tasks.
-    executed_at = run.executed_at or run.ended_at
-    if executed_at and clock.now() < clock.next_tick(executed_at, settings.PROGRESS_TICK_SECONDS):
+    if _before_tick(run.executed_at or run.ended_at):
         return
     move(submission, State.GRADING, cause=Code.ALL_RUNS_EXECUTED, by=system(PROGRESS))
 

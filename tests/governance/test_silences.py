@@ -265,6 +265,8 @@ def test_the_growing_ladder_shows_only_what_beats_the_best(vendor: world.Vendor)
     assert {reason for _, reason in rows(worse).values()} == {"ladder"}
     better = answer(vendor, version, 3, changed=changed, correct={domain: range(24) for domain in DOMAINS})
     assert set(rows(better).values()) == {(100, "")}
+    # 4 × log2 102 each, whatever was shown: what is charged depends on no value.
+    assert list(LeakCharge.objects.values_list("millibits", flat=True)) == [26_690] * 3
 
 
 def test_a_policy_that_could_tell_more_than_its_budget_is_refused() -> None:

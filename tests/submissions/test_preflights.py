@@ -101,6 +101,31 @@ def test_it_is_no_submission_for_anybody(vendor: Vendor, other: Vendor, task_set
     assert queries.in_flight_of(vendor.organisation) == [found]
 
 
+def test_runs_show_on_ticks_only(vendor: Vendor, task_set: TaskSetVersion, settings: Any) -> None:
+    """How soon each one comes tells what else the machine does: another harness's held-out episodes, say."""
+    settings.PROGRESS_TICK_SECONDS = 900
+    hour = clock.now().replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    with clock.frozen(hour + timedelta(minutes=1)):
+        found = started(vendor, vendor.order(task_set, vendor.harness()))
+        services.check(found.id)
+        run = EvaluationRun.objects.get()
+        outcomes.public_results(run)
+        run.refresh_from_db()
+        run.ended_at = clock.now()
+        saved(run)
+    place = f"preflights/{found.id}"
+    for minutes in (2, 14):
+        with clock.frozen(hour + timedelta(minutes=minutes)):
+            services.advance(found.id)
+            shown = vendor.api.get(place).body
+            assert (shown["state"], shown["run"]["state"]) == ("preflight", "executing")
+            assert (shown["run"]["done"], vendor.api.get(f"{place}/runs").body["runs"]) == (0, [])
+    with clock.frozen(hour + timedelta(minutes=15)):
+        services.advance(found.id)
+        shown = vendor.api.get(place).body
+    assert (shown["state"], shown["run"]["done"]) == ("preflight_passed", 8)
+
+
 def test_an_unchanged_state_is_answered_by_its_tag(vendor: Vendor, task_set: TaskSetVersion) -> None:
     place = f"preflights/{started(vendor, vendor.order(task_set, vendor.harness())).id}"
     tag = vendor.api.get(place).headers["ETag"]

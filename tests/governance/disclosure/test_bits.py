@@ -43,6 +43,16 @@ def test_what_a_result_charges(values: int, bounds: int, expected: int) -> None:
     assert bits.of_result(values, bounds=bounds) == expected
 
 
+@pytest.mark.parametrize(
+    ("asked", "bounds", "expected"),
+    [(4, 0, 26_690), (1, 0, 6673), (4, 4, 79_956), (0, 0, 0)],  # 6.67243 bits each: 101 values or silence
+)
+def test_under_the_ladder_a_silence_is_charged_as_one_more_value(
+    asked: int, bounds: int, expected: int
+) -> None:
+    assert bits.of_result(0, bounds=bounds, ladder=asked) == expected
+
+
 def test_capacity_is_quota_times_a_result_and_a_confirmation() -> None:
     assert bits.capacity(lineage_quota=5, confirmation=26_633) == 5 * (26_633 + 26_633)
     assert bits.capacity(lineage_quota=3, confirmation=53_266) == 3 * (26_633 + 26_633 + 26_633)

@@ -10,20 +10,25 @@ from governance.disclosure import bits
 NOT_CHARGED = "enterprise"
 """Computed from three shown values, it tells nothing that they do not."""
 
+LADDER_RULE, LADDER_SILENCE = "growing-ladder", "ladder"
+
 
 class Charges(Rule):
-    """Under a policy with a budget each release is charged at least for the values that it shows."""
+    """Under a policy with a budget each release is charged at least for what it shows, and for ladders' silences."""
 
     kinds: ClassVar[frozenset[str]] = frozenset({"release_policy.set", "leak.charged", "result.released"})
 
     def __init__(self) -> None:
         self._budgets: dict[str, int] = {}
+        self._ladders: set[str] = set()
         self._charged: dict[str, int] = {}
 
     def see(self, event: Seen) -> str | None:
         if event.kind == "release_policy.set":
             if budget := event.data.get("budget_millibits"):
                 self._budgets[event.subject] = budget
+            if event.data.get("rule") == LADDER_RULE:
+                self._ladders.add(event.subject)
             return None
         if event.kind == "leak.charged":
             return self._charge(event)
@@ -42,7 +47,12 @@ class Charges(Rule):
         if event.data["policy"] not in self._budgets:
             return None
         bounds = event.data.get("bounds") or {}
-        due = bits.of_result(len(event.data["values"].keys() - {NOT_CHARGED}), bounds=len(bounds))
+        values = len(event.data["values"].keys() - {NOT_CHARGED})
+        due = bits.of_result(values, bounds=len(bounds))
+        if event.data["policy"] in self._ladders:
+            silences = (event.data.get("silences") or {}).values()
+            asked = values + sum(reason == LADDER_SILENCE for reason in silences)
+            due = bits.of_result(0, bounds=len(bounds), ladder=asked)
         if self._charged.get(event.subject, 0) >= due or event.excused():
             return None
         return f"the result of the submission {event.subject} shows more than was charged for it"
