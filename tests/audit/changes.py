@@ -114,6 +114,16 @@ INSERT INTO governance_confirmationresult (confirmation_id, policy_id, "values",
   SELECT c.id, p.id, '{}', '{}', '1.00', '', 1, 's', now()
   FROM governance_confirmationrun c, governance_releasepolicy p;
 INSERT INTO governance_releasedate (id, label, kind, planned_for, document, sha256)
-  VALUES (gen_random_uuid(), 'ghost', 'results', now(), '', '')
+  VALUES (gen_random_uuid(), 'ghost', 'results', now(), '', '');
+INSERT INTO watch_detectionlevels (id, runs_per_task, levels, record, valid_from)
+  VALUES (gen_random_uuid(), 3, '{}', '{}', now());
+INSERT INTO watch_examination (submission_id, task_set_id, failures, failed_since, cause)
+  SELECT id, task_set_id, 1, now(), 'x' FROM submissions_submission;
+INSERT INTO watch_alarm (id, task_set_id, organisation_id, harness_id, submission_id, channel, kind, statistic, level,
+    raised_at)
+  SELECT gen_random_uuid(), s.task_set_id, s.organisation_id, h.id, s.id, 'x', 'signal', 1, 1, now()
+  FROM submissions_submission s, submissions_harness h;
+INSERT INTO watch_alarmevidence (alarm_id, content)
+  SELECT alarm.id, '{}' FROM watch_alarm alarm
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

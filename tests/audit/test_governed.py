@@ -33,6 +33,7 @@ from tests.accounts.test_auditors import appointed
 from tests.audit.changes import CHANGES
 from tests.audit.test_log import Connect
 from tests.factories import run_of
+from tests.governance.watching import alarm_of
 from tests.pages import site
 from tests.servers import Servers
 from tests.submissions import world
@@ -60,6 +61,10 @@ UNGOVERNED = {
     "evaluation_workerreport": "signs of life",
     "submissions_quotacounter": "what an admission locks; the numbers are the slots",
     "governance_leakaccount": "what a charge locks; the numbers are the charges",
+    "watch_behaviour": "never changes; the event of its analysis conceals its digest",
+    "watch_taskmarks": "never changes; an analysis of the stored behaviour gives it again",
+    "watch_gapfigure": "never changes; an analysis of the stored behaviour gives it again",
+    "watch_exposureshare": "never changes; stored behaviour and releases give it again",
     "submissions_webhookdelivery": "messages about what has its own event; kept for a month",
     "submissions_idempotencyrecord": "answers given again for a month, then forgotten",
 }
@@ -140,6 +145,7 @@ def everything(transactional_db: None) -> None:
     shown = site.moved(vendor.submit(version, harness), *site.TO_COMPLETE)
     site.release(shown)
     confirmations.request(shown, consent=True, by=vendor.actor, key="k")
+    alarm_of(shown)
     vendor.submit(version, harness)
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     filed(world.vendor(verified=False))
