@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,24 @@ RETURN: dict[str, Look] = {
     "withdrawn": Look("calm", "stop", _("withdrawn")),
 }
 
+APPEAL: dict[str, Look] = {
+    "filed": Look("busy", "clock", pgettext_lazy("appeal", "filed")),
+    "admitted": Look("busy", "clock", pgettext_lazy("appeal", "admitted")),
+    "assigned": Look("busy", "half", pgettext_lazy("appeal", "being examined")),
+    "drafted": Look("busy", "half", pgettext_lazy("appeal", "ruling being approved")),
+    "ruled": Look("good", "check", pgettext_lazy("appeal", "ruled on")),
+    "carried_out": Look("good", "check", pgettext_lazy("appeal", "ruled and carried out")),
+    "inadmissible": Look("bad", "cross", pgettext_lazy("appeal", "inadmissible")),
+    "withdrawn": Look("calm", "stop", pgettext_lazy("appeal", "withdrawn")),
+}
+
+RULING: dict[str, Look] = {
+    "upheld": Look("good", "check", pgettext_lazy("ruling", "upheld")),
+    "partly": Look("warn", "half", pgettext_lazy("ruling", "upheld in part")),
+    "rejected": Look("bad", "cross", pgettext_lazy("ruling", "rejected")),
+    "inadmissible": Look("bad", "cross", pgettext_lazy("ruling", "inadmissible")),
+}
+
 DECISION: dict[str, Look] = {
     "possible": Look("good", "check", _("yes")),
     "nobody": Look("bad", "cross", _("not by two people")),
@@ -175,6 +194,8 @@ KINDS: dict[str, dict[str, Look]] = {
     "room": ROOM,
     "return": RETURN,
     "decision": DECISION,
+    "appeal": APPEAL,
+    "ruling": RULING,
     "export": EXPORT,
     "notice": NOTICE,
     "webhook": WEBHOOK,

@@ -67,6 +67,7 @@ class Entry:
 def _entries() -> dict[Code, Entry]:
     from submissions.problems import (
         accounts,
+        appeals,
         confirmation,
         credentials,
         intake,
@@ -79,7 +80,7 @@ def _entries() -> dict[Code, Entry]:
     )
 
     rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
-    rows += [*lifecycle.ROWS, *webhooks.ROWS, *accounts.ROWS, *confirmation.ROWS]
+    rows += [*lifecycle.ROWS, *webhooks.ROWS, *accounts.ROWS, *confirmation.ROWS, *appeals.ROWS]
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

@@ -195,6 +195,12 @@ ENDS: list[Row] = [
         _("Returned by staff"),
         _("Staff returned this use: %(reason)s"),
     ),
+    _says(
+        Code.REFUND_BY_RULING,
+        Fault.PLATFORM,
+        _("Returned by a ruling"),
+        _("A ruling on an appeal returned this use: %(reason)s"),
+    ),
 ]
 
 REFUSED: list[Row] = [

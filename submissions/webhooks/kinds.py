@@ -14,6 +14,7 @@ class Kind(StrEnum):
     SUBMISSION_STATE = "submission.state"
     PREFLIGHT_STATE = "preflight.state"
     SUBMISSION_RELEASED = "submission.released"
+    APPEAL_STATE = "appeal.state"
     TOKEN_EXPIRING = "token.expiring"  # noqa: S105 - a name, no secret
     TEST = "test"
 
@@ -37,6 +38,7 @@ CHOICES = [
     (Kind.SUBMISSION_STATE.value, _("a submission moves to another state")),
     (Kind.PREFLIGHT_STATE.value, _("a preflight on its own moves to another state")),
     (Kind.SUBMISSION_RELEASED.value, _("a result is released (no values are sent)")),
+    (Kind.APPEAL_STATE.value, _("an appeal moves to another state, or is late")),
     (Kind.TOKEN_EXPIRING.value, _("a token of the organisation expires in 14, and in 3 days")),
 ]
 MOST = 5

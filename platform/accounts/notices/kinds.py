@@ -18,7 +18,7 @@ class Group(StrEnum):
 
 
 GROUP_WORDS = {
-    Group.SUBMISSIONS: _("Submissions: ends, holds, questions to you, returned uses"),
+    Group.SUBMISSIONS: _("Submissions: ends, holds, questions to you, returned uses, appeals"),
     Group.ORGANISATION: _("Organisation: registration, members, packages"),
     Group.CREDENTIALS: _("Tokens, keys and webhooks that expire or stop working"),
     Group.DUTIES: _("Duties of the staff"),
@@ -46,6 +46,14 @@ class Kind(StrEnum):
     CONFIRMATION_INCOMPLETE = "confirmation.incomplete"
     CONFIRMATION_WITHDRAWN = "confirmation.withdrawn"
     SLOT_REFUNDED = "slot.refunded"
+    APPEAL_FILED = "appeal.filed"
+    APPEAL_ADMITTED = "appeal.admitted"
+    APPEAL_INADMISSIBLE = "appeal.inadmissible"
+    APPEAL_LATE = "appeal.late"
+    APPEAL_RULED = "appeal.ruled"
+    APPEAL_CARRIED_OUT = "appeal.carried_out"
+    APPEAL_WITHDRAWN = "appeal.withdrawn"
+    APPEALS_WAITING = "appeals.waiting"
     ORGANISATION_VERIFIED = "organisation.verified"
     ORGANISATION_REFUSED = "organisation.refused"
     ORGANISATION_ASKED = "organisation.asked"
@@ -74,6 +82,8 @@ _BY_PREFIX = {
     "preflight": Group.SUBMISSIONS,
     "confirmation": Group.SUBMISSIONS,
     "slot": Group.SUBMISSIONS,
+    "appeal": Group.SUBMISSIONS,
+    "appeals": Group.DUTIES,
     "organisation": Group.ORGANISATION,
     "registration": Group.ORGANISATION,
     "member": Group.ORGANISATION,

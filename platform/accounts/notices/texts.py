@@ -47,6 +47,7 @@ class Shown:
 _SUBMISSION = ("submissions:submission", "submission")
 _CONFIRMATION = ("governance:confirmation", "submission")
 _PREFLIGHT = ("submissions:preflight", "submission")
+_APPEAL = ("appeals:appeal", "appeal")
 
 TEXTS: Mapping[Kind, Text] = {
     Kind.SUBMISSION_COMPLETE: Text(
@@ -128,6 +129,45 @@ TEXTS: Mapping[Kind, Text] = {
         _("A use was returned: %(harness)s %(version)s"),
         _("The use of the quota that this submission took is no longer counted."),
         *_SUBMISSION,
+    ),
+    Kind.APPEAL_FILED: Text(
+        _("Appeal filed (%(task_set)s)"),
+        _("It is found admissible or not by %(deadline)s. The page says what comes next."),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_ADMITTED: Text(
+        _("Appeal admitted (%(task_set)s)"),
+        _("It is examined by a business expert and an evaluation engineer without ties to you or competitors."),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_INADMISSIBLE: Text(
+        _("Appeal inadmissible (%(task_set)s)"),
+        _("An arbiter found that it cannot be examined. The page has the reason."),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_LATE: Text(
+        _("Appeal late (%(task_set)s)"),
+        _("A step was not taken in time. From now on it is looked after by somebody else, until %(deadline)s."),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_RULED: Text(
+        _("Appeal ruled on (%(task_set)s)"),
+        _("Two people have ruled on your appeal. The page has the ruling and what it orders."),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_CARRIED_OUT: Text(
+        _("Ruling carried out (%(task_set)s)"),
+        _("Everything that the ruling on your appeal orders is done."),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_WITHDRAWN: Text(
+        _("Appeal withdrawn (%(task_set)s)"), _("Your organisation withdrew its appeal."), *_APPEAL
+    ),
+    Kind.APPEALS_WAITING: Text(
+        _("An appeal waits for you (%(task_set)s)"),
+        _("It is your turn, or that of somebody else with your duty, until %(deadline)s."),
+        "judging:appeal",
+        "appeal",
     ),
     Kind.ORGANISATION_VERIFIED: Text(
         _("Your organisation is verified"),

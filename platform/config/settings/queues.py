@@ -35,6 +35,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "owners": {"task": "submissions.tasks.tell_owners", "queue": "web", "seconds": 60.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
     "confirmations": {"task": "governance.tasks.confirm", "queue": "governance", "seconds": 60.0},
+    "appeals": {"task": "governance.appeals.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
 
 #: Ticks that a run or a person waits for; the others come every `UNHURRIED` seconds where these are hurried.
