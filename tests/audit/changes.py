@@ -125,5 +125,19 @@ INSERT INTO watch_alarm (id, task_set_id, organisation_id, harness_id, submissio
   FROM submissions_submission s, submissions_harness h;
 INSERT INTO watch_alarmevidence (alarm_id, content)
   SELECT alarm.id, '{}' FROM watch_alarm alarm
+;
+UPDATE appeals_appeal SET state = 'withdrawn', due_at = NULL, ended_at = now();
+INSERT INTO appeals_handling (appeal_id, expert, engineer, named_by, named_at, opinion, notes)
+  SELECT id, person, filed_by, filed_by, now(), '', ''
+  FROM appeals_appeal, (SELECT min(person::text)::uuid AS person FROM accounts_dutyassignment) d;
+INSERT INTO appeals_draft (id, appeal_id, number, outcome, text, effects, proposed_by, proposed_at, decision, remark)
+  SELECT gen_random_uuid(), id, 1, 'rejected', 'x', '[]', filed_by, now(), 'open', '' FROM appeals_appeal;
+INSERT INTO appeals_ruling (appeal_id, outcome, text, ruled_at)
+  SELECT id, 'inadmissible', 'x', now() FROM appeals_appeal;
+INSERT INTO appeals_ruledeffect (id, appeal_id, kind, result, reference)
+  SELECT gen_random_uuid(), id, 'refund', '', '' FROM appeals_appeal;
+INSERT INTO appeals_outsidearbiter (person, declaration, named_by, confirmed_by, named_at)
+  SELECT u.pseudonym, '', c.first, c.second, now()
+  FROM accounts_user u, accounts_dutyceremony c WHERE u.pseudonym NOT IN (c.first, c.second)
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

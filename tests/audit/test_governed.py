@@ -33,6 +33,7 @@ from tests.accounts.test_auditors import appointed
 from tests.audit.changes import CHANGES
 from tests.audit.test_log import Connect
 from tests.factories import run_of
+from tests.governance.appeals.arranged import filed as appealed
 from tests.governance.watching import alarm_of
 from tests.pages import site
 from tests.servers import Servers
@@ -146,6 +147,7 @@ def everything(transactional_db: None) -> None:
     site.release(shown)
     confirmations.request(shown, consent=True, by=vendor.actor, key="k")
     alarm_of(shown)
+    appealed(vendor, version, subject="rule")
     vendor.submit(version, harness)
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     filed(world.vendor(verified=False))

@@ -70,7 +70,7 @@ def _refund(appeal: Appeal, by: Actor) -> tuple[str, str]:
 def _end_cooldown(appeal: Appeal, by: Actor) -> tuple[str, str]:
     if appeal.submission is None:
         return NOTHING, ""
-    row = Submission.objects.select_for_update().get(pk=appeal.submission_id)
+    row = Submission.objects.select_for_update().get(pk=appeal.submission.pk)
     if row.cooldown_until is None or row.cooldown_ended_at is not None:
         return NOTHING, ""
     slots.lift_cooldown(row, cause=Code.REFUND_BY_RULING, by=by)

@@ -108,6 +108,8 @@ def _person(by: Actor) -> User:
     """Whoever files answers for it: the person, or the one who issued the token."""
     if by.kind == "person":
         return User.objects.get(pseudonym=by.id)
+    if by.account is None:
+        raise refuse(Code.CREDENTIAL_NOT_PERMITTED, presented=by.kind, allowed="person, token")
     return User.objects.get(pk=by.account)
 
 

@@ -137,7 +137,9 @@ TEXTS: Mapping[Kind, Text] = {
     ),
     Kind.APPEAL_ADMITTED: Text(
         _("Appeal admitted (%(task_set)s)"),
-        _("It is examined by a business expert and an evaluation engineer without ties to you or competitors."),
+        _(
+            "It is examined by a business expert and an evaluation engineer without ties to you or competitors."
+        ),
         *_APPEAL,
     ),
     Kind.APPEAL_INADMISSIBLE: Text(
@@ -147,7 +149,9 @@ TEXTS: Mapping[Kind, Text] = {
     ),
     Kind.APPEAL_LATE: Text(
         _("Appeal late (%(task_set)s)"),
-        _("A step was not taken in time. From now on it is looked after by somebody else, until %(deadline)s."),
+        _(
+            "A step was not taken in time. From now on it is looked after by somebody else, until %(deadline)s."
+        ),
         *_APPEAL,
     ),
     Kind.APPEAL_RULED: Text(

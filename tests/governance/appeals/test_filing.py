@@ -89,7 +89,12 @@ def test_what_there_is_not_cannot_be_appealed_against(
 def test_the_window_ends_thirty_days_after_the_release(
     vendor: world.Vendor, version: TaskSetVersion, complete: Submission
 ) -> None:
-    score = {"subject": "score", "domain": "finance", "commitment": COMMITMENT, "submission": complete}
+    score: dict[str, Any] = {
+        "subject": "score",
+        "domain": "finance",
+        "commitment": COMMITMENT,
+        "submission": complete,
+    }
     with later(30, seconds=1):
         assert refused(vendor, version, **score) == "appeal_window"
         assert queries.appealable_until(complete) is None

@@ -75,8 +75,8 @@ def test_from_filing_to_the_effects(appeal: Appeal, staff: Bench) -> None:
     assert (made.outcome, made.text) == ("upheld", "We were at fault.")
     for _ in range(2):
         tick()
-    row.refresh_from_db()
-    assert (row.state, row.due_at) == ("carried_out", None)
+    done = Appeal.objects.get(pk=row.pk)
+    assert (done.state, done.due_at) == ("carried_out", None)
     slot = Slot.objects.get(submission=appeal.submission)
     assert (slot.state, slot.cause, slot.reason) == ("refunded", "refund_by_ruling", "We were at fault.")
     effects = dict(RuledEffect.objects.values_list("kind", "result"))
