@@ -6,9 +6,10 @@ from datetime import datetime
 
 from config.clock import next_tick
 
-THROUGH = {"grading": ("ended",), "incomplete": ("ended", "cancelled")}
+THROUGH = {"grading": ("ended",), "incomplete": ("ended", "cancelled"), "held": ("ended",)}
 """By state of the submission: the states of its run in which nothing more will come."""
-RELEASABLE = tuple(THROUGH)
+RELEASABLE = ("grading", "incomplete")
+"""States that end with the release by themselves; what is held waits until its hold is over."""
 
 
 def may_release(
@@ -18,8 +19,8 @@ def may_release(
 
     What is missing is run again first, or kept by the vendor's choice, which leads to the state `incomplete`.
     """
-    if state not in RELEASABLE or ended_at is None or run_state not in THROUGH[state]:
+    if state not in THROUGH or ended_at is None or run_state not in THROUGH[state]:
         return False
-    if state == "grading" and missing:
+    if state != "incomplete" and missing:
         return False
     return now >= next_tick(ended_at, tick_seconds)

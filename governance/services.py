@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
@@ -27,7 +28,7 @@ from governance.models import (
 from governance.queries import policy_at
 from governance.release import Shown
 from scoring import interval
-from submissions.models import Submission
+from submissions.models import Slot, Submission
 from submissions.problems import Code
 from submissions.services import OFFICIAL, conclude, slots
 
@@ -109,44 +110,71 @@ def set_release_policy(
 def release_result(submission: Submission, *, by: Actor) -> Release | None:
     """Release all domains of one submission at once, if it is due; None where it is not, or not yet.
 
-    A submission in `grading` moves on to `complete`; one whose vendor kept it incomplete is released as it is.
+    A submission in `grading` moves on to `complete`; one whose vendor kept it incomplete is released as it is. What is
+    held is not: `release_held` is for that.
     """
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
-        policy = policy_at(locked.task_set_id, clock.now())
-        run = locked.held_out_run
-        if run is None or not policies.may_release(
-            state=locked.state,
-            run_state=run.state,
-            missing=run.missing,
-            ended_at=run.ended_at,
-            tick_seconds=policy.tick_seconds,
-            now=clock.now(),
-        ):
+        if locked.state not in policies.RELEASABLE or not is_due(locked):
             return None
-        if Release.objects.filter(submission=locked).exists():
+        return _release(locked, by=by)
+
+
+def release_held(submission: Submission, *, over_at: datetime, by: Actor) -> Release | None:
+    """Release a held result whose hold is over since `over_at`, on the tick after; None where it is not, or not yet.
+
+    The same gate, ledger and commitments as any release. The database refuses it while the hold lasts.
+    """
+    with transaction.atomic():
+        locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        if locked.state != Submission.State.HELD or not is_due(locked, since=over_at):
             return None
-        runs = aggregates.runs_of(run)
-        commitment = commitments.commit(locked, run, runs)
-        statistics = aggregates.statistics(runs)
-        _seal(locked, statistics)
-        account = leaks.hold_account(policy, locked.organisation.lineage_id)
-        silenced = silencing.silenced(locked, policy, behaviour.observed(runs), statistics)
-        shown = _affordable(_shown(policy, statistics, silenced), policy, account)
-        if account is not None:
-            told = leaks.of_result(policy.rule, shown)
-            leaks.charge(locked, account, told, kind=LeakCharge.Kind.RESULT, by=by)
-        released = _show(locked, policy, shown, silenced, commitment, by=by)
-        _end(locked, shown, by=by)
+        return _release(locked, by=by)
+
+
+def is_due(submission: Submission, *, since: datetime | None = None) -> bool:
+    """Whether nothing more will come of its run, and the tick after that, or after `since`, has come."""
+    run = submission.held_out_run
+    if run is None or Release.objects.filter(submission=submission).exists():
+        return False
+    return policies.may_release(
+        state=submission.state,
+        run_state=run.state,
+        missing=run.missing,
+        ended_at=since or run.ended_at,
+        tick_seconds=policy_at(submission.task_set_id, clock.now()).tick_seconds,
+        now=clock.now(),
+    )
+
+
+def _release(submission: Submission, *, by: Actor) -> Release:
+    policy, run = policy_at(submission.task_set_id, clock.now()), submission.held_out_run
+    if run is None:
+        raise ValueError(f"the submission {submission.pk} has no held-out run")
+    runs = aggregates.runs_of(run)
+    commitment = commitments.commit(submission, run, runs)
+    statistics = aggregates.statistics(runs)
+    _seal(submission, statistics)
+    account = leaks.hold_account(policy, submission.organisation.lineage_id)
+    silenced = silencing.silenced(submission, policy, behaviour.observed(runs), statistics)
+    shown = _affordable(_shown(policy, statistics, silenced), policy, account)
+    if account is not None:
+        told = leaks.of_result(policy.rule, shown)
+        leaks.charge(submission, account, told, kind=LeakCharge.Kind.RESULT, by=by)
+    released = _show(submission, policy, shown, silenced, commitment, by=by)
+    _end(submission, shown, by=by)
     return released
 
 
 def _end(submission: Submission, shown: Shown, *, by: Actor) -> None:
-    """Complete. Where no rule let any value out, the use is returned, and the cooldown stays."""
+    """Complete. Where no rule let any value out, the use is returned, and the cooldown stays.
+
+    A hold that was a false alarm has returned it before.
+    """
     cause = Code.NOTHING_REPORTED if shown.returns_use else None
-    if submission.state == Submission.State.GRADING:
+    if submission.state in (Submission.State.GRADING, Submission.State.HELD):
         conclude(submission, Submission.State.COMPLETE, cause=cause, by=by)
-    if cause is not None:
+    if cause is not None and Slot.objects.get(submission=submission).state == Slot.State.CONSUMED:
         slots.give_back(submission, cause=cause, by=by)
 
 

@@ -9,13 +9,19 @@ from governance import queries, services
 from governance.confirmation import dating
 from governance.confirmation import queries as confirmations
 from governance.confirmation import services as confirming
+from governance.desk import queries as holds
+from governance.desk import services as desk
 
 
 @shared_task(name="governance.tasks.tick")
 def tick() -> None:
-    """Release what is due at this tick."""
+    """Release what is due at this tick, or hold it for review; end holds whose time is over, and release those."""
+    by = system("release")
     for submission in queries.due_for_release():
-        services.release_result(submission, by=system("release"))
+        if desk.hold_if_due(submission, by=by) is None:
+            services.release_result(submission, by=by)
+    for hold in holds.not_released():
+        desk.let_go(hold.submission, by=by)
 
 
 @shared_task(name="governance.tasks.confirm")

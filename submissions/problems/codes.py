@@ -149,6 +149,7 @@ class Code(StrEnum):
     RECEIPT_NOT_READY = "receipt_not_ready"
     HELD_FOR_REVIEW = "held_for_review"
     RELEASED_AFTER_REVIEW = "released_after_review"
+    HOLD_LIFTED = "hold_lifted"
     VOIDED_AFTER_REVIEW = "voided_after_review"
     RUNS_LOST = "runs_lost"
     UPSTREAM_DOWN = "upstream_down"
@@ -171,6 +172,9 @@ class Code(StrEnum):
     REFUND_NOT_POSSIBLE = "refund_not_possible"
     RETURN_EXISTS = "return_exists"
     # confirmation runs
+    HOLD_NOT_POSSIBLE = "hold_not_possible"
+    HOLD_OVER = "hold_over"
+    HOLD_DECISION_OPEN = "hold_decision_open"
     CONFIRMATION_TOO_EARLY = "confirmation_too_early"
     CONFIRMATION_NOT_OFFERED = "confirmation_not_offered"
     CONFIRMATION_CONSENT = "confirmation_consent"

@@ -32,13 +32,42 @@ PASSED: list[Row] = [
     _progress(Code.CANARY_PASSED, _("Held-out tasks have started; one use is counted")),
     _progress(Code.ALL_RUNS_EXECUTED, _("All runs are executed")),
     _progress(Code.RESULTS_RELEASED, _("Results released")),
-    _progress(Code.HELD_FOR_REVIEW, _("Held for review before release")),
     _progress(Code.RELEASED_AFTER_REVIEW, _("Released after review")),
-    _progress(Code.VOIDED_AFTER_REVIEW, _("Voided after review")),
     _progress(Code.UPSTREAM_BACK, _("The model upstream answers again")),
 ]
 
 ENDS: list[Row] = [
+    _says(
+        Code.HELD_FOR_REVIEW,
+        Fault.POLICY,
+        _("Held for review before release"),
+        _(
+            "The result is held under the rule %(rule)s of the probing policy. At %(until)s it is released, unless "
+            "two people extended the hold once or voided it before, each with a reason."
+        ),
+        _(
+            "Nothing is asked of you. You can appeal against the hold; that neither speeds it up nor slows it."
+        ),
+    ),
+    _says(
+        Code.VOIDED_AFTER_REVIEW,
+        Fault.POLICY,
+        _("Voided after review"),
+        _(
+            "Two people voided this submission after a review. No number of it is ever shown, and its use stays "
+            "counted."
+        ),
+        _("Read the ground on the submission's page. You can appeal against it."),
+    ),
+    _says(
+        Code.HOLD_LIFTED,
+        Fault.PLATFORM,
+        _("The hold was a false alarm"),
+        _(
+            "The review found nothing against this submission. Its use is returned and its cooldown has ended."
+        ),
+        _("Submit again when you like. The result is released with the next tick."),
+    ),
     _says(
         Code.SAME_AS_EARLIER,
         Fault.POLICY,
@@ -222,6 +251,29 @@ REFUSED: list[Row] = [
         Fault.REQUEST,
         _("Nothing to return"),
         _("This use is not counted: it was returned already, or is only reserved."),
+    ),
+    _says(
+        Code.HOLD_NOT_POSSIBLE,
+        Fault.REQUEST,
+        _("Cannot be held"),
+        _(
+            "The submission is %(state)s. Only one that is under way, and was not ordered to be held yet, can be."
+        ),
+        _("Look at the submission again."),
+    ),
+    _says(
+        Code.HOLD_OVER,
+        Fault.REQUEST,
+        _("No hold that this can be done to"),
+        _("The hold is over or its deadline has passed, or it was extended before; a hold is extended once."),
+        _("Look at the hold again. After its deadline the result is released."),
+    ),
+    _says(
+        Code.HOLD_DECISION_OPEN,
+        Fault.REQUEST,
+        _("There is such a proposal already"),
+        _("Somebody proposed the same about this hold, and nobody has decided on it yet."),
+        _("Approve that one, or withdraw it first."),
     ),
     _says(
         Code.RETURN_EXISTS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -213,12 +214,18 @@ def _stop_runs(submission: Submission) -> None:
 
 
 def conclude(
-    submission: Submission, to: str, *, by: Actor, ruling: str = "keep", cause: Code | None = None
+    submission: Submission,
+    to: str,
+    *,
+    by: Actor,
+    ruling: str = "keep",
+    cause: Code | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> Submission:
     """Governance's moves: grading → complete | held | awaiting_choice, and held → complete | voided.
 
     A result is complete only if its run has ended with nothing missing. `ruling` says what a void after review does to
-    the use: `keep` (counted) or `return`. Raises Refused: move_not_possible.
+    the use: `keep` (counted) or `return`; `facts` fill the sentence of the cause. Raises Refused: move_not_possible.
     """
     with transaction.atomic():
         submission = locked(submission.pk)
@@ -229,7 +236,7 @@ def conclude(
         if to in (State.COMPLETE, State.HELD) and not _whole(submission):
             raise refuse(Code.MOVE_NOT_POSSIBLE, state=submission.state, to=to)
         code = cause or _conclusion(submission.state, to)
-        move(submission, to, cause=code, by=by)
+        move(submission, to, cause=code, facts=facts, by=by)
         if ruling == "return" and submission.slot.state != Slot.State.REFUNDED:
             slots.give_back(submission, cause=code, by=by)
             slots.lift_cooldown(submission, cause=code, by=by)

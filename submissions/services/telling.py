@@ -28,7 +28,7 @@ def tell_move(submission: Submission) -> None:
     state = submission.state
     if state not in TOLD:
         return
-    facts = _facts(submission) | {"code": submission.reason_code, "reason": submission.reason_facts}
+    facts = facts_of(submission) | {"code": submission.reason_code, "reason": submission.reason_facts}
     if state in DEADLINES:
         facts["deadline"] = (submission.state_since + DEADLINES[state][0]).isoformat()
     notify(
@@ -45,7 +45,7 @@ def tell_move(submission: Submission) -> None:
 
 def tell_refund(submission: Submission, *, cause: str, reason: str) -> None:
     """Tell who submitted that staff returned the use, with their words."""
-    facts = _facts(submission) | {"code": Code(cause).value, "reason": {"reason": reason}}
+    facts = facts_of(submission) | {"code": Code(cause).value, "reason": {"reason": reason}}
     facts["at"] = clock.now().isoformat()
     notify(
         recipients(submission),
@@ -65,7 +65,8 @@ def recipients(submission: Submission) -> list[User]:
     ]
 
 
-def _facts(submission: Submission) -> dict[str, object]:
+def facts_of(submission: Submission) -> dict[str, object]:
+    """What every notice about a submission says."""
     version = submission.harness_version
     return {
         "submission": str(submission.id),

@@ -93,6 +93,14 @@ INSERT INTO submissions_quotapolicy (id, task_set_id, profile, rule, value, vali
 INSERT INTO submissions_admissionstop (id, task_set_id, cause, since)
   SELECT gen_random_uuid(), id, 'governance', now() FROM benchmark_tasksetversion;
 UPDATE submissions_webhookendpoint SET url = 'x';
+INSERT INTO desk_hold (id, submission_id, rule, state, state_since, placed_at, due_at, why, ground)
+  SELECT gen_random_uuid(), id, 'contrast', 'active', now(), now(), now() + interval '9 days', '', ''
+  FROM submissions_submission;
+INSERT INTO desk_holdorder (submission_id, ordered_by, reason, ordered_at)
+  SELECT s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), 'x', now() FROM submissions_submission s;
+INSERT INTO desk_holddecision (id, submission_id, kind, ground, reason, proposed_by, proposed_at)
+  SELECT gen_random_uuid(), s.id, 'extend', '', 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now()
+  FROM submissions_submission s;
 INSERT INTO governance_runcommitment (submission_id, root, runs, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM submissions_submission;
 INSERT INTO governance_releasepolicy (id, task_set_id, profile, rule, grid_points, rho, tick_seconds, half_widths,

@@ -172,6 +172,8 @@ _ALSO = {
     "duty_two_people": Reason.ONE_PERSON,
     "room_two_people": Reason.ONE_PERSON,
     "return_two_people": Reason.ONE_PERSON,
+    "hold_decision_two_people": Reason.ONE_PERSON,
+    "hold_lifted_by_another": Reason.ONE_PERSON,
 }
 _BY_NAME = {**{reason.value: reason for reason in Reason}, **_ALSO}
 

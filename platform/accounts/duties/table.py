@@ -138,6 +138,7 @@ class Decision(StrEnum):
     AUDIT_ROOM = "audit_room"
     POLICY_CHANGE = "policy_change"
     HOLD = "hold"
+    OPERATOR_CASE = "operator_case"
     APPEAL = "appeal"
     IDENTITY = "identity"
     WITHHOLDING = "withholding"
@@ -176,6 +177,9 @@ DECISIONS: Mapping[Decision, TwoPeople] = {
         _GOVERNORS,
     ),
     Decision.HOLD: TwoPeople(_("extend a hold, or void what is held"), _GOVERNORS, _GOVERNORS),
+    Decision.OPERATOR_CASE: TwoPeople(
+        _("decide in a case of the operator's own"), _GOVERNORS, frozenset({Duty.ARBITER})
+    ),
     Decision.APPEAL: TwoPeople(
         _("rule on an appeal"),
         frozenset({Duty.ARBITER, Duty.EVALUATION_ENGINEER}),

@@ -38,6 +38,8 @@ class Kind(StrEnum):
     SUBMISSION_VOIDED = "submission.voided"
     SUBMISSION_AWAITING_CHOICE = "submission.awaiting_choice"
     SUBMISSION_HELD = "submission.held"
+    SUBMISSION_HOLD_EXTENDED = "submission.hold_extended"
+    SUBMISSION_HOLD_LIFTED = "submission.hold_lifted"
     SUBMISSION_PAUSED = "submission.paused"
     PREFLIGHT_PASSED = "preflight.passed"
     PREFLIGHT_FAILED = "preflight.failed"

@@ -105,6 +105,18 @@ TEXTS: Mapping[Kind, Text] = {
         _("The result is being reviewed before its release. Nothing is asked of you now."),
         *_SUBMISSION,
     ),
+    Kind.SUBMISSION_HOLD_EXTENDED: Text(
+        _("The hold is extended: %(harness)s %(version)s"),
+        _(
+            "Two people extended the review once. It ends by %(until)s at the latest; you can appeal against it."
+        ),
+        *_SUBMISSION,
+    ),
+    Kind.SUBMISSION_HOLD_LIFTED: Text(
+        _("The hold was a false alarm: %(harness)s %(version)s"),
+        _("Your use is returned and the cooldown has ended. The result is released with the next tick."),
+        *_SUBMISSION,
+    ),
     Kind.SUBMISSION_PAUSED: Text(
         _("Paused: %(harness)s %(version)s"),
         _("The platform has paused this submission. It goes on by itself, or you are asked by %(deadline)s."),

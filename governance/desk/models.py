@@ -1,0 +1,153 @@
+"""Holds with their clock, and the decisions of two people about them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from accounts.duties.models import person_column
+from config.ids import new_id
+from governance.desk.policies import OPEN, Why
+from governance.desk.rules import GROUNDS, ORDERED, RULES
+from submissions.models import Submission
+
+ENDS = ("lifted", "released", "voided")
+
+
+class HoldOrder(models.Model):
+    """A governor's order to hold a submission that is under way once its result would be released."""
+
+    submission = models.OneToOneField(
+        Submission, primary_key=True, on_delete=models.PROTECT, related_name="hold_order"
+    )
+    ordered_by = person_column(db_column="ordered_by")
+    reason = models.TextField()
+    ordered_at = models.DateTimeField()
+
+
+class Hold(models.Model):
+    """A result kept back for review. `state` moves by the table in `policies`; there is one hold of a submission."""
+
+    class State(models.TextChoices):
+        ACTIVE = "active", pgettext_lazy("hold", "active")
+        EXTENDED = "extended", pgettext_lazy("hold", "extended once")
+        LIFTED = "lifted", pgettext_lazy("hold", "lifted as a false alarm")
+        RELEASED = "released", pgettext_lazy("hold", "over, released")
+        VOIDED = "voided", pgettext_lazy("hold", "voided")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    submission = models.OneToOneField(Submission, on_delete=models.PROTECT, related_name="hold")
+    rule = models.CharField(max_length=16)
+    """One of `rules.RULES`."""
+    state = models.CharField(max_length=8, choices=State.choices, default=State.ACTIVE)
+    state_since = models.DateTimeField()
+    placed_at = models.DateTimeField()
+    placed_by = person_column(db_column="placed_by", null=True, blank=True)
+    """Who ordered it; null where an alarm did."""
+    due_at = models.DateTimeField()
+    extended_until = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = person_column(db_column="ended_by", null=True, blank=True)
+    """Null where the deadline ended it, two people did, or a ruling."""
+    why = models.CharField(max_length=12, choices=[(why.value, why.value) for why in Why], blank=True)
+    ground = models.CharField(max_length=12, blank=True)
+    """Of a void, for the vendor: one of `rules.GROUNDS`, or empty where a ruling says it."""
+    ruling = models.UUIDField(null=True, blank=True)
+    """The appeal whose ruling ended it."""
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(rule__in=sorted(RULES)), name="hold_rule_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=sorted(OPEN), ended_at=None, why="")
+                | Q(state="lifted", ended_at__isnull=False, why__in=("false_alarm", "ruling"))
+                | Q(state="released", ended_at__isnull=False, why__in=("deadline", "reviewed"))
+                | Q(state="voided", ended_at__isnull=False, why__in=("two_people", "ruling")),
+                name="hold_end_says_why",
+            ),
+            models.CheckConstraint(
+                condition=(Q(why="ruling") & Q(ruling__isnull=False)) | (~Q(why="ruling") & Q(ruling=None)),
+                name="hold_ruling_named",
+            ),
+            models.CheckConstraint(
+                condition=Q(placed_by=None, rule__in=sorted(set(RULES) - {ORDERED}))
+                | Q(placed_by__isnull=False, rule=ORDERED),
+                name="hold_by_alarm_or_person",
+            ),
+            # Lifting returns a use of the quota: nobody grants one alone by holding and lifting.
+            models.CheckConstraint(
+                condition=Q(placed_by=None) | ~Q(state="lifted", placed_by=F("ended_by")),
+                name="hold_lifted_by_another",
+            ),
+            models.CheckConstraint(condition=Q(due_at__gt=F("placed_at")), name="hold_has_a_deadline"),
+            models.CheckConstraint(
+                condition=Q(extended_until=None) | Q(extended_until__gt=F("due_at")), name="hold_extended_on"
+            ),
+        ]
+        indexes = [models.Index(fields=["due_at"], name="hold_open", condition=Q(ended_at=None))]
+
+    @property
+    def until(self) -> datetime:
+        """When it ends by itself."""
+        return self.extended_until or self.due_at
+
+
+class HoldDecision(models.Model):
+    """Proposed by one governor, then approved by another or withdrawn; the approval carries it out."""
+
+    class Kind(models.TextChoices):
+        EXTEND = "extend", _("extend the hold once")
+        VOID = "void", _("void what is held")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    ground = models.CharField(max_length=12, blank=True)
+    reason = models.TextField()
+    """For the record and for an appeal; nobody but reviewers reads it."""
+    proposed_by = person_column(db_column="proposed_by")
+    proposed_at = models.DateTimeField()
+    approved_by = person_column(db_column="approved_by", null=True, blank=True)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = person_column(db_column="withdrawn_by", null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(approved_by=None, approved_at=None)
+                | Q(approved_by__isnull=False, approved_at__isnull=False),
+                name="hold_decision_approved_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=Q(withdrawn_by=None, withdrawn_at=None)
+                | Q(withdrawn_by__isnull=False, withdrawn_at__isnull=False),
+                name="hold_decision_withdrawn_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=Q(approved_at=None) | Q(withdrawn_at=None), name="hold_decision_ends_one_way"
+            ),
+            models.CheckConstraint(
+                condition=Q(approved_by=None) | ~Q(approved_by=F("proposed_by")),
+                name="hold_decision_two_people",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="extend", ground="") | Q(kind="void", ground__in=sorted(GROUNDS)),
+                name="hold_decision_ground",
+            ),
+            models.UniqueConstraint(
+                fields=["submission", "kind"],
+                condition=Q(withdrawn_at=None),
+                name="hold_decision_one_of_a_kind",
+            ),
+        ]
+
+    @property
+    def state(self) -> str:
+        if self.withdrawn_at is not None:
+            return "withdrawn"
+        return "proposed" if self.approved_at is None else "approved"
