@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Sum
 
+from accounts.models import Lineage
 from audit import log
 from audit.events import Actor
 from benchmark.models import Group, TaskSetVersion
@@ -15,6 +18,7 @@ from governance import events
 from governance.disclosure import bits, sides
 from governance.disclosure.bits import Balance
 from governance.models import LeakAccount, LeakCharge, ReleasePolicy
+from governance.queries import policy_at
 from governance.release import Shown
 from submissions.models import AdmissionStop, Submission
 from submissions.policies.states import ENDS
@@ -124,29 +128,39 @@ def charge(submission: Submission, found: Balance, millibits: int, *, kind: str,
         ),
         by=by,
     )
-    if not after.covers(_results_to_come(submission) * after.result) and not _is_stopped(submission):
-        stop_admission(
-            submission.task_set, cause=AdmissionStop.Cause.LEAK_BUDGET_SPENT, lineage=lineage, by=by
-        )
+    _stop_where_spent(submission.task_set, lineage, after, besides=[submission.pk], by=by)
     return after
 
 
-def _results_to_come(submission: Submission) -> int:
-    """Of the submissions that are under way, and of one more."""
-    under_way = (
-        Submission.objects.filter(
-            organisation__lineage_id=submission.organisation.lineage_id, task_set_id=submission.task_set_id
-        )
-        .exclude(state__in=ENDS)
-        .exclude(pk=submission.pk)
-    )
-    return under_way.count() + 1
+def stop_spent(*, by: Actor) -> int:
+    """Look at every lineage's account again; how many were stopped.
+
+    A charge looks at its own lineage. But an organisation that is linked with another brings its charges along, and
+    together they may have spent what neither had.
+    """
+    stopped = 0
+    charged = LeakCharge.objects.values_list("task_set", "organisation__lineage").distinct()
+    for task_set_id, lineage_id in charged.order_by("task_set", "organisation__lineage"):
+        with transaction.atomic():
+            policy = policy_at(task_set_id, clock.now())
+            account = hold_account(policy, lineage_id)
+            if account is not None:
+                lineage = Lineage.objects.get(pk=lineage_id)
+                stopped += _stop_where_spent(policy.task_set, lineage, account, besides=[], by=by)
+    return stopped
 
 
-def _is_stopped(submission: Submission) -> bool:
-    return AdmissionStop.objects.filter(
-        task_set_id=submission.task_set_id,
-        lineage_id=submission.organisation.lineage_id,
-        cause=AdmissionStop.Cause.LEAK_BUDGET_SPENT,
-        lifted_at=None,
-    ).exists()
+def _stop_where_spent(
+    task_set: TaskSetVersion, lineage: Lineage, account: Balance, *, besides: Collection[UUID], by: Actor
+) -> int:
+    """Stop admission where less is left than what is under way, but for those `besides`, and one more could need."""
+    ours = {"task_set": task_set, "lineage": lineage}
+    under_way = Submission.objects.filter(task_set=task_set, organisation__lineage=lineage)
+    to_come = under_way.exclude(state__in=ENDS).exclude(pk__in=besides).count() + 1
+    cause = AdmissionStop.Cause.LEAK_BUDGET_SPENT
+    if account.covers(to_come * account.result):
+        return 0
+    if AdmissionStop.objects.filter(**ours, cause=cause, lifted_at=None).exists():
+        return 0
+    stop_admission(task_set, lineage=lineage, cause=cause, by=by)
+    return 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from audit.events import system
-from governance import queries, services
+from governance import leaks, queries, services
 from governance.confirmation import dating
 from governance.confirmation import queries as confirmations
 from governance.confirmation import services as confirming
@@ -22,6 +22,12 @@ def tick() -> None:
             services.release_result(submission, by=by)
     for hold in holds.not_released():
         desk.let_go(hold.submission, by=by)
+
+
+@shared_task(name="governance.tasks.budgets")
+def budgets() -> None:
+    """Stop lineages whose account is spent since they were joined."""
+    leaks.stop_spent(by=system("leaks"))
 
 
 @shared_task(name="governance.tasks.confirm")

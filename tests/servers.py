@@ -24,6 +24,7 @@ from embedded.keeper import stop
 from embedded.postgres import SUPERUSER
 from embedded.services import EXTERNAL
 from embedded.state import CONNECTION_FILE, ensure_secrets, locked, read_json
+from tests import template
 
 ROOT = Path(__file__).resolve().parents[1]
 STATE = "LINGEE_TEST_STATE"
@@ -162,7 +163,7 @@ def _ensure_template(servers: Servers) -> None:
         name = sql.Identifier(TEMPLATE)
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
         connection.execute(sql.SQL("CREATE DATABASE {} OWNER lingee_owner").format(name))
-        migrate(servers.url("owner", TEMPLATE))
+        template.fill(servers.url("superuser", TEMPLATE), lambda: migrate(servers.url("owner", TEMPLATE)))
         # Closed to sessions: the mark of a complete template, and no copy of it ever waits for one.
         connection.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(name))
 

@@ -34,6 +34,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "packages": {"task": "submissions.tasks.look_after_packages", "queue": "governance", "seconds": 60.0},
     "owners": {"task": "submissions.tasks.tell_owners", "queue": "web", "seconds": 60.0},
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
+    "budgets": {"task": "governance.tasks.budgets", "queue": "governance", "seconds": 300.0},
     "confirmations": {"task": "governance.tasks.confirm", "queue": "governance", "seconds": 60.0},
     "appeals": {"task": "governance.appeals.tasks.tick", "queue": "governance", "seconds": 60.0},
 }
