@@ -11,6 +11,7 @@ from governance.confirmation import queries as confirmations
 from governance.confirmation import services as confirming
 from governance.desk import queries as holds
 from governance.desk import services as desk
+from governance.records import services as records
 
 
 @shared_task(name="governance.tasks.tick")
@@ -36,3 +37,9 @@ def confirm() -> None:
     for which in confirmations.open_confirmations():
         confirming.advance(which, by=system("confirmation"))
     dating.date_due(by=system("calendar"))
+
+
+@shared_task(name="governance.tasks.keep_records")
+def keep_records() -> None:
+    """Make the fingerprints of versions that have none yet."""
+    records.make_indexes(by=system("records"))

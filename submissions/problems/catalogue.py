@@ -74,6 +74,7 @@ def _entries() -> dict[Code, Entry]:
         lifecycle,
         publishing,
         quota,
+        records,
         requests,
         upstreams,
         webhooks,
@@ -81,6 +82,7 @@ def _entries() -> dict[Code, Entry]:
 
     rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
     rows += [*lifecycle.ROWS, *webhooks.ROWS, *accounts.ROWS, *confirmation.ROWS, *appeals.ROWS]
+    rows += records.ROWS
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

@@ -272,3 +272,7 @@ class Code(StrEnum):
     ISSUER_KEYS = "issuer_keys"
     # erasure
     ERASURE_SOLE_OWNER = "erasure_sole_owner"
+    # public records
+    LINE_LEAKS = "line_leaks"
+    LINE_FACTS = "line_facts"
+    LINE_TASK_LIVE = "line_task_live"

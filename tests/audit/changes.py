@@ -146,6 +146,10 @@ INSERT INTO appeals_ruledeffect (id, appeal_id, kind, result, reference)
   SELECT gen_random_uuid(), id, 'refund', '', '' FROM appeals_appeal;
 INSERT INTO appeals_outsidearbiter (person, declaration, named_by, confirmed_by, named_at)
   SELECT u.pseudonym, '', c.first, c.second, now()
-  FROM accounts_user u, accounts_dutyceremony c WHERE u.pseudonym NOT IN (c.first, c.second)
+  FROM accounts_user u, accounts_dutyceremony c WHERE u.pseudonym NOT IN (c.first, c.second);
+INSERT INTO records_changelogline (id, kind, facts, text_zh, text_en, said_at)
+  VALUES (gen_random_uuid(), 'policy', '{}', '', '', now());
+INSERT INTO records_leakindex (task_set_id, salt, quotes, "values", codes, tasks, made_at)
+  SELECT id, 's', '', '', '', 0, now() FROM benchmark_tasksetversion
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

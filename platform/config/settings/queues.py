@@ -37,6 +37,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "budgets": {"task": "governance.tasks.budgets", "queue": "governance", "seconds": 300.0},
     "confirmations": {"task": "governance.tasks.confirm", "queue": "governance", "seconds": 60.0},
     "appeals": {"task": "governance.appeals.tasks.tick", "queue": "governance", "seconds": 60.0},
+    "records": {"task": "governance.tasks.keep_records", "queue": "governance", "seconds": 300.0},
 }
 
 #: Ticks that a run or a person waits for; the others come every `UNHURRIED` seconds where these are hurried.

@@ -1,0 +1,80 @@
+"""Reads of the public records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.models import TaskSetVersion
+from governance.records import lines
+from governance.records.models import ChangeLogLine, LeakIndex
+
+MOST = 500
+"""Lines of one page; the errata documents hold them all."""
+
+
+@dataclass(frozen=True)
+class Retired:
+    """A task of the retirement list, with why it was retired and after which version."""
+
+    task: str
+    reason: str
+    task_set: str
+    said_at: Any
+
+    @property
+    def reason_words(self) -> str:
+        return str(lines.REASONS[self.reason])
+
+
+def change_log(task_set: TaskSetVersion | None = None) -> list[ChangeLogLine]:
+    """Public lines, newest first: of one version with those about all, or every one."""
+    rows = ChangeLogLine.objects.select_related("task_set", "published_in")
+    if task_set is not None:
+        rows = rows.filter(task_set=task_set) | rows.filter(task_set=None)
+    return list(rows.order_by("-said_at", "-id")[:MOST])
+
+
+def retirement_list() -> list[Retired]:
+    """Retired tasks by name: contaminated, distorted, outdated (white paper 7.3)."""
+    rows = ChangeLogLine.objects.filter(kind=ChangeLogLine.Kind.RETIREMENT).select_related("task_set")
+    found = [
+        Retired(
+            str(row.facts["task"]),
+            str(row.facts["reason"]),
+            row.task_set.label if row.task_set else "",
+            row.said_at,
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda row: row.task)
+
+
+def face(row: ChangeLogLine) -> dict[str, Any]:
+    """The one machine form of a line; errata documents hold the same."""
+    return {
+        "id": str(row.id),
+        "kind": row.kind,
+        "task_set": row.task_set.label if row.task_set else None,
+        "facts": row.facts,
+        "sentence": lines.sentences(row.kind, row.facts),
+        "text": {"en": row.text_en, "zh-hans": row.text_zh} if row.text_en else {},
+        "said_at": row.said_at.isoformat(),
+    }
+
+
+def defects_of(task_set: TaskSetVersion) -> int:
+    """How many held-out tasks of the version are under revision, as last made public; 0 where nothing was said."""
+    rows = ChangeLogLine.objects.filter(task_set=task_set, kind=ChangeLogLine.Kind.DEFECT_KNOWN)
+    latest = rows.order_by("-said_at", "-id").first()
+    return int(latest.facts["tasks"]) if latest else 0
+
+
+def unindexed() -> list[TaskSetVersion]:
+    """Frozen versions without fingerprints."""
+    indexed = LeakIndex.objects.values("task_set")
+    return list(
+        TaskSetVersion.objects.filter(state=TaskSetVersion.State.FROZEN, closed_at=None).exclude(
+            pk__in=indexed
+        )
+    )
