@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +14,7 @@ from benchmark.models import ENTERPRISE, Domain
 from governance.confirmation import document, published
 from governance.confirmation.models import ReleaseDate
 from governance.confirmation.words import SIDES
+from scoring.ranks import RankRange, Shown, rank_ranges
 
 
 @require_safe
@@ -28,7 +29,7 @@ def dated_release(request: HttpRequest, label: str) -> HttpResponse:
     body = document.read(date)
     context = {
         "date": date,
-        "results": [{**entry, "rows": rows_of(entry)} for entry in body["results"]],
+        "results": results_of(body["results"]),
         "withdrawn": body["withdrawn"],
         "words": list(SIDES.items()),
     }
@@ -50,6 +51,33 @@ def _dated(label: str) -> ReleaseDate:
     return found
 
 
+def results_of(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every entry with its rows. A board is one domain of one task-set version; others are never compared."""
+    found = [{**entry, "rows": rows_of(entry)} for entry in entries]
+    boards: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for entry in found:
+        for row in entry["rows"]:
+            if row["value"] is not None:
+                boards.setdefault((entry["versions"]["task_set"], row["name"]), []).append(row)
+    for board in boards.values():
+        ranges = rank_ranges([Shown(row["value"], row["h"]) for row in board])
+        for row, place in zip(board, ranges, strict=True):
+            row["place"] = words_of(place)
+    return found
+
+
+def words_of(place: RankRange) -> str:
+    """A rank range in words; empty on a board of one."""
+    if place.of == 1:
+        return ""
+    facts = {"best": place.best, "worst": place.worst, "of": place.of}
+    if place.tells_nothing:
+        return _("No demonstrated difference")
+    if place.best == place.worst:
+        return _("%(best)d of %(of)d") % facts
+    return _("%(best)d to %(worst)d of %(of)d") % facts
+
+
 def rows_of(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """General; Enterprise, with its three domains under it; numbers as the document has them."""
     shown = {**entry["domains"], "enterprise": entry["enterprise"]}
@@ -58,6 +86,7 @@ def rows_of(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     places += [(domain.value, str(domain.label), True) for domain in ENTERPRISE]
     return [
         {
+            "name": name,
             "label": label,
             "indented": indented,
             "value": (shown.get(name) or {}).get("value"),

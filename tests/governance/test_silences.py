@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -33,8 +33,8 @@ pytestmark = pytest.mark.django_db
 
 TASKS = 24
 DOMAINS = [domain.value for domain in Domain]
-Changed = Mapping[str, range]
-"""By domain: which of its tasks, by their order, are answered otherwise than at first."""
+Changed = Mapping[str, Collection[int]]
+"""By domain: which of its tasks, by their order; answered otherwise than at first, say."""
 
 
 def opened(rule: str = "grid", **facts: Any) -> TaskSetVersion:
