@@ -43,6 +43,8 @@ class GradedRun:
     answer: str = ""
     """SHA-256 of what was answered, apart from how long it took; empty where it was not taken."""
     has_output: bool = False
+    ending: str = ""
+    """How a valid run ended, one of `Ending`."""
     grader: str = ""
     attempt_id: UUID | None = None
     attempt: int = 0
@@ -90,6 +92,7 @@ def _valid(place: Place, result: TaskResult) -> GradedRun:
         artefact=result.attempt.artefact_sha256,
         answer=result.attempt.answer_sha256,
         has_output=result.attempt.has_output,
+        ending=result.ending,
         grader=result.grader_version,
         attempt_id=result.attempt_id,
         attempt=result.attempt.number,

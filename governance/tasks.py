@@ -12,17 +12,25 @@ from governance.confirmation import services as confirming
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
+from governance.watch import exposing
+from governance.watch import services as watching
 
 
 @shared_task(name="governance.tasks.tick")
 def tick() -> None:
-    """Release what is due at this tick, or hold it for review; end holds whose time is over, and release those."""
+    """Analyse what is due at this tick, then hold it or release it; end holds whose time is over, and release those.
+
+    What each answer could tell about which tasks is noted last.
+    """
     by = system("release")
     for submission in queries.due_for_release():
+        if not watching.examined(submission, by=system("detection")):
+            continue
         if desk.hold_if_due(submission, by=by) is None:
             services.release_result(submission, by=by)
     for hold in holds.not_released():
         desk.let_go(hold.submission, by=by)
+    exposing.expose()
 
 
 @shared_task(name="governance.tasks.budgets")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from governance.detection.behaviour import Rows, Store
 from governance.detection.channels import cheap, dips, echo, focus, gain, gap, jumps, linking, subset, toggle
 from governance.detection.channels import contrast as small
-from governance.detection.contrasts import DENSE, Contrast, contrast
+from governance.detection.contrasts import DENSE, Contrast, contrast, lasting
 from governance.detection.exposure import Exposure
 from governance.detection.findings import Finding
 from governance.detection.levels import NEEDS_RUNS, Levels
@@ -36,11 +36,23 @@ class Alarm:
     hold: bool
 
 
+@dataclass
+class Marks:
+    """Tasks that one submission solved as from memory, and those that it failed for once, right about little."""
+
+    memorised: Mask
+    failed_once: Mask
+
+    @classmethod
+    def none(cls, tasks: int) -> Marks:
+        return cls(np.zeros(tasks, dtype=bool), np.zeros(tasks, dtype=bool))
+
+
 class Analysis:
     """Everything the detectors know of one bank; `observe` takes submissions in time order."""
 
     def __init__(self, table: TaskTable, levels: Levels) -> None:
-        self.table = TaskTable([task for task in table.tasks if not task.public])
+        self.table = table.held_out_table
         self.levels = levels
         self.store = Store(len(table))
         self.lines: dict[str, Line] = {}
@@ -52,6 +64,8 @@ class Analysis:
         self.gaps: dict[str, list[npt.NDArray[np.float64]]] = {}
         self.peaks: dict[tuple[str, str], float] = {}
         """The largest statistic of each organisation's group and channel: what calibration looks at."""
+        self.marked = Marks.none(len(self.table))
+        """What the latest submission was marked with."""
         self._held_out = table.held_out
         self._flagged: set[tuple[str, str]] = set()
         self._solved: dict[str, npt.NDArray[np.float64]] = {}
@@ -62,6 +76,7 @@ class Analysis:
         line = self._line(new)
         history = self.store.take(line.places)[:, self._held_out]
         rows = history[-1]
+        self.marked = Marks.none(len(rows))
         alone = subset.judge(rows, self.table)
         if len(history) == 1:
             line.add([alone])
@@ -70,7 +85,7 @@ class Analysis:
         else:
             self._compare(history, line, alone)
         self._count(new.organisation, rows)
-        if new.rows["runs"].any():
+        if new.rows["runs"][self.matched.public].any():
             self.gaps.setdefault(new.account, []).append(self.matched.differences(new.rows))
         for link in self.linker.observe(new.organisation, new.digest, new.base_model, rows):
             self._join(link)
@@ -93,12 +108,13 @@ class Analysis:
         return line
 
     def _compare(self, history: Rows, line: Line, alone: Finding) -> None:
-        found = contrast(history[-2], history[-1], self.table, _lasting(history["artefact"]))
+        found = contrast(history[-2], history[-1], self.table, lasting(history["artefact"]))
         line.gains.append(gain.z(history[-2], history[-1]))
         known = cheap.judge(found)
         findings = [alone, small.judge(found), toggle.judge(found, history), known]
         if known.excess > 0:
             self.exposure.remember(line.organisation, known.tasks)
+            self.marked.memorised |= known.tasks
         if line.last is not None:
             findings += self._look_back(history, (line.last, found), line)
         line.add(findings)
@@ -117,7 +133,8 @@ class Analysis:
         if runs >= NEEDS_RUNS[focus.NAME]:
             line.spoilt.append(focus.dips(history, self.table))
             if dips.sparse(last):
-                self.exposure.suspect(line.organisation, line.spoilt[-1].worthless())
+                self.marked.failed_once |= line.spoilt[-1].worthless()
+                self.exposure.suspect(line.organisation, self.marked.failed_once)
         line.look_at_dips()
         difficulty = self._difficulty(line.organisation)
         return [dips.judge(history, last, self.table), jumps.judge(history, difficulty, self.table)]
@@ -168,12 +185,6 @@ class Analysis:
                 )
         self.alarms.extend(raised)
         return raised
-
-
-def _lasting(artefacts: npt.NDArray[np.uint64]) -> Mask:
-    """Tasks of which two submissions of the line left the same artefact."""
-    ordered = np.sort(artefacts, axis=0)
-    return np.asarray(((ordered[1:] == ordered[:-1]) & (ordered[1:] != 0)).any(axis=0))
 
 
 def _has_part(line: Line, channel: str, level: float, group: Group) -> bool:

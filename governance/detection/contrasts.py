@@ -1,4 +1,11 @@
-"""What changed between two submissions of one lineage, task by task, and which of it looks like a gate."""
+"""What changed between two submissions of one lineage, task by task, and which of it looks like a gate.
+
+There are two contrasts, and they stay two. `governance.disclosure.changes` decides whether a value is shown: the
+offline verifier computes it again from the standard library alone, so it works on whole digests, has no arrays, and
+must not change with a release of NumPy. This one has 8 bytes of each digest, medians as single floats and limits fitted
+for power over a lineage; its verdicts are looked at by people and re-fitted, the gate's are promised by a policy row.
+Where answers do not wander and cost the same both give the same set (tests/detection/test_answers.py).
+"""
 
 from __future__ import annotations
 
@@ -98,18 +105,18 @@ class Contrast:
         return self.changed_hash | (jump & self.comparable) | self.woke
 
 
-def contrast(before: Rows, after: Rows, table: TaskTable, lasting: Mask | None = None) -> Contrast:
+def contrast(before: Rows, after: Rows, table: TaskTable, twice: Mask | None = None) -> Contrast:
     """Compare the held-out rows of two submissions of one harness line.
 
-    With one run of each task nobody sees whether runs agree: then only `lasting` tasks, whose artefact the line has
-    left twice, are deterministic, and the price of the others says nothing.
+    With one run of each task nobody sees whether runs agree: then only the tasks of `twice`, whose artefact the line
+    has left twice, are deterministic, and the price of the others says nothing.
     """
     alive = (before["activity"] != 1) & (after["activity"] != 1)
     both_active = (before["activity"] == ACTIVE) & (after["activity"] == ACTIVE)
     deterministic = alive & (before["artefact"] != 0) & (after["artefact"] != 0)
     single = min(int(before["runs"][0]), int(after["runs"][0])) == 1
     if single:
-        deterministic &= False if lasting is None else lasting
+        deterministic &= False if twice is None else twice
     changed_hash = deterministic & (before["artefact"] != after["artefact"])
     raw = after["log_tokens"].astype(float) - before["log_tokens"].astype(float)
     drift = float(np.median(raw[both_active])) if both_active.any() else 0.0
@@ -145,6 +152,12 @@ def contrast(before: Rows, after: Rows, table: TaskTable, lasting: Mask | None =
         table=table,
         _reversal=reversal,
     )
+
+
+def lasting(artefacts: npt.NDArray[np.uint64]) -> Mask:
+    """Tasks of which two submissions of a line left the same artefact; a row for each submission."""
+    ordered = np.sort(artefacts, axis=0)
+    return np.asarray(((ordered[1:] == ordered[:-1]) & (ordered[1:] != 0)).any(axis=0))
 
 
 def _limit(steps: npt.NDArray[np.float64]) -> float:

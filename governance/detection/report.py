@@ -45,10 +45,9 @@ def rotation(analysis: Analysis) -> list[dict[str, Any]]:
 
 def gap_alerts(analysis: Analysis) -> dict[str, float]:
     """Accounts whose public results lie far above their neighbours' among the held-out tasks, with the largest gap."""
-    means = [np.mean(found, axis=0) for found in analysis.gaps.values()]
-    if not means:
+    if not analysis.gaps:
         return {}
-    usual = np.median(means, axis=0) if len(means) >= gap.FEWEST else np.zeros_like(means[0])
+    usual = gap.usual(list(analysis.gaps.values()))
     found = {}
     for account, differences in analysis.gaps.items():
         pairs = [gap.z(one, usual) for one in differences]

@@ -56,6 +56,11 @@ class TaskTable:
         return len(self.tasks)
 
     @cached_property
+    def held_out_table(self) -> TaskTable:
+        """The same without public tasks."""
+        return TaskTable([task for task in self.tasks if not task.public])
+
+    @cached_property
     def groupings(self) -> tuple[Grouping, ...]:
         """Domain, category, operation, tier, family and their plain crossings: what honest causes follow."""
         single: dict[str, list[Any]] = {

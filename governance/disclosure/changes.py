@@ -1,5 +1,7 @@
 """Which tasks of a domain two submissions behave differently on: by what was left and what it cost, never by whether
 it was right. So whatever is decided from it carries no label of a task.
+
+The detectors have a contrast of their own over arrays; why there are two stands in `governance.detection.contrasts`.
 """
 
 from __future__ import annotations

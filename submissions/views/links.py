@@ -34,6 +34,9 @@ SIGNALS = {
     "network": gettext_lazy("submissions from the same network"),
     "package": gettext_lazy("an identical package"),
     "card": gettext_lazy("near-identical HarnessCards"),
+    "template": gettext_lazy("one template answer for many tasks"),
+    "artefacts": gettext_lazy("answers alike to the byte on many tasks"),
+    "tokens": gettext_lazy("costs that rise and fall together, task by task"),
 }
 REFUSED = 409
 

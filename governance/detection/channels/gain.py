@@ -14,10 +14,15 @@ BEYOND = 3.0
 """Outside the band of noise: worth a look at what was declared."""
 
 
-def z(before: Rows, after: Rows) -> float:
-    """Difference of mean success over the error of that difference, from the spread between tasks."""
-    difference = after["successes"] / np.maximum(1, after["runs"]) - before["successes"] / np.maximum(
+def difference(before: Rows, after: Rows) -> tuple[float, float]:
+    """Difference of mean success, and the standard error of that from the spread between tasks."""
+    change = after["successes"] / np.maximum(1, after["runs"]) - before["successes"] / np.maximum(
         1, before["runs"]
     )
-    error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
-    return float(difference.mean()) / error if error > 0 else 0.0
+    return float(change.mean()), float(change.std(ddof=1) / np.sqrt(len(change)))
+
+
+def z(before: Rows, after: Rows) -> float:
+    """Difference of mean success over its error; 0 where nothing varies."""
+    mean, error = difference(before, after)
+    return mean / error if error > 0 else 0.0

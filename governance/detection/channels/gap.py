@@ -6,7 +6,9 @@ there are few.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,14 +50,34 @@ class Matched:
         return weights
 
     def differences(self, rows: Rows) -> npt.NDArray[np.float64]:
-        """Success on each public task less the mean success on its neighbours."""
+        """Success on each public task less the mean success on its neighbours; not a number where it was not run."""
         success = rows["successes"] / np.maximum(1, rows["runs"])
-        return success[self.public] - self.weights @ success[self.held_out]
+        found = success[self.public] - self.weights @ success[self.held_out]
+        return np.where(rows["runs"][self.public] > 0, found, np.nan)
+
+
+Differences = npt.NDArray[np.float64]
+
+
+def usual(lines: Sequence[Sequence[Differences]]) -> Differences:
+    """Each public task's median over harness lines of their mean difference; 0 where there are few lines."""
+    means = [_over(found, np.ma.mean) for found in lines]
+    if len(means) < FEWEST:
+        return np.zeros_like(means[0])
+    return np.nan_to_num(_over(means, np.ma.median))
+
+
+def _over(found: Sequence[Differences], how: Callable[..., Any]) -> Differences:
+    """Over those that are numbers; not a number where none is."""
+    return np.ma.filled(
+        np.ma.asarray(how(np.ma.masked_invalid(np.stack(found)), axis=0), dtype=float), np.nan
+    )
 
 
 def z(differences: npt.NDArray[np.float64], usual: npt.NDArray[np.float64]) -> tuple[float, float]:
     """Mean gap beyond the usual one of each public task, and that in standard errors."""
     beyond = differences - usual
+    beyond = beyond[np.isfinite(beyond)]
     if len(beyond) < 2:
         return 0.0, 0.0
     error = float(beyond.std(ddof=1)) / np.sqrt(len(beyond))

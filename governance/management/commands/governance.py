@@ -1,4 +1,4 @@
-"""`manage.py governance replay|calibrate|drill`: the detectors over recorded streams, outside the site's processes."""
+"""`manage.py governance …`: the detectors over recorded streams and over real history."""
 
 from __future__ import annotations
 
@@ -10,16 +10,29 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 if TYPE_CHECKING:
+    from benchmark.models import TaskSetVersion
     from governance.detection.calibration import Honest
+    from governance.detection.levels import Levels
+    from governance.detection.streams import Recorded
+    from governance.detection.tasks import TaskTable
 
 UNREADABLE = (OSError, ValueError, KeyError)
 """A directory that is no stream, or a malformed line of one."""
 
 
-class Command(BaseCommand):
-    """Nothing here reads or changes the database; numerical libraries are imported only when a command runs."""
+def _version(label: str) -> TaskSetVersion:
+    from benchmark.models import TaskSetVersion
 
-    help = "Run the detectors over recorded streams, fit their levels, or try made-up attackers on them."
+    found = TaskSetVersion.objects.filter(label=label).first()
+    if found is None:
+        raise CommandError(f"there is no version {label}")
+    return found
+
+
+class Command(BaseCommand):
+    """Over a stream nothing touches the database; numerical libraries are imported only when a command runs."""
+
+    help = "Run the detectors over streams or real history, fit and set levels, or try made-up attackers on them."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,12 +49,26 @@ class Command(BaseCommand):
         calibrate.add_argument("--worlds", type=int, default=0, help="and to so many made-up honest worlds")
         calibrate.add_argument("--runs", type=int, default=3, help="runs of each task in those")
         drill = actions.add_parser(
-            "drill", help="made-up attackers in a copy of a stream: what is caught, by kind"
+            "drill", help="made-up attackers in a copy of a history, in memory only: what is caught, by kind"
         )
-        drill.add_argument("stream", type=Path)
+        drill.add_argument("stream", type=Path, nargs="?")
+        drill.add_argument(
+            "--task-set", metavar="LABEL", help="instead of a stream: what happened on a version"
+        )
         drill.add_argument("--times", type=int, default=5)
         drill.add_argument("--seed", type=int, default=1)
         drill.add_argument("--levels", type=Path, metavar="FILE")
+        analyse = actions.add_parser("analyse", help="analyse what was released without, oldest first")
+        analyse.add_argument("--task-set", metavar="LABEL", help="of this version only")
+        levels = actions.add_parser(
+            "levels", help="set the levels of live detection from a calibration's file"
+        )
+        levels.add_argument("file", type=Path)
+        levels.add_argument("--runs", type=int, required=True, help="runs of each task that they hold for")
+        exposure = actions.add_parser(
+            "exposure", help="work out again what answers could tell, and compare with what was written down"
+        )
+        exposure.add_argument("task_set", metavar="LABEL")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -79,18 +106,56 @@ class Command(BaseCommand):
 
         if options["times"] < 1:
             raise CommandError("at least once")
-        table = streams.read_tasks(options["stream"])
-        history = list(streams.read_submissions(options["stream"]))
+        if (options["stream"] is None) == (options["task_set"] is None):
+            raise CommandError("name a stream, or a version with --task-set")
+        if options["stream"] is not None:
+            table = streams.read_tasks(options["stream"])
+            history = list(streams.read_submissions(options["stream"]))
+            reached = levels.read(options["levels"] or levels.SHIPPED)
+        else:
+            table, history, reached = self._real(options)
         if not history:
-            raise CommandError("this stream is empty")
-        found = drill.drill(
-            table,
-            history,
-            levels.read(options["levels"] or levels.SHIPPED),
-            times=options["times"],
-            seed=options["seed"],
-        )
+            raise CommandError("this history is empty")
+        found = drill.drill(table, history, reached, times=options["times"], seed=options["seed"])
         self.stdout.write(json.dumps(found, indent=1))
+
+    def do_analyse(self, options: dict[str, Any]) -> None:
+        from audit.events import system
+        from governance.watch import queries, services
+
+        task_set = _version(options["task_set"]) if options["task_set"] else None
+        lost = queries.not_analysed(task_set)
+        count = services.analyse_lost(lost, by=system("operator"))
+        self.stdout.write(f"{count} analysed")
+
+    def do_levels(self, options: dict[str, Any]) -> None:
+        from audit.events import system
+        from governance.detection import levels
+        from governance.watch.levels import set_levels
+
+        row = set_levels(levels.read(options["file"]), runs_per_task=options["runs"], by=system("operator"))
+        self.stdout.write(
+            f"{row.pk} holds from {row.valid_from.isoformat()} for {row.runs_per_task} runs a task"
+        )
+
+    def do_exposure(self, options: dict[str, Any]) -> None:
+        from governance.watch import exposing
+
+        different = exposing.differences(_version(options["task_set"]))
+        if different:
+            raise CommandError(f"differs from what was written down for {len(different)} runs: {different}")
+        self.stdout.write("as written down")
+
+    def _real(self, options: dict[str, Any]) -> tuple[TaskTable, list[Recorded], Levels]:
+        """What the detectors took of a version so far, and the levels that hold now unless a file is named."""
+        from governance.detection import levels
+        from governance.watch import banks, state
+
+        task_set = _version(options["task_set"])
+        history = state.history(task_set.pk)
+        if options["levels"]:
+            return banks.bank_of(task_set.pk).table, history, levels.read(options["levels"])
+        return banks.bank_of(task_set.pk).table, history, state.levels_now(task_set.pk)
 
     def _honest(self, options: dict[str, Any]) -> Iterator[Honest]:
         from governance.detection import streams
