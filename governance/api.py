@@ -12,7 +12,9 @@ from rest_framework.response import Response
 
 from accounts.permissions import Permission
 from governance import ledger, queries
+from governance.correcting.models import Cause
 from governance.models import DomainAggregate, LeakCharge
+from governance.records import queries as records
 from submissions.api.base import MemberView
 from submissions.api.openapi import problems
 from submissions.delivery import PRECISION, delivers, hand_out, show_status
@@ -35,6 +37,21 @@ class DomainOut(serializers.Serializer[Any]):
     high = serializers.IntegerField(required=False)
 
 
+class CorrectedOut(serializers.Serializer[Any]):
+    """Since when the values are corrected ones, why, and what was shown before."""
+
+    at = serializers.DateTimeField()
+    cause = serializers.ChoiceField(choices=Cause.values)
+    former = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))
+
+
+class RevisionOut(serializers.Serializer[Any]):
+    """Held-out tasks of the version under revision, and by domain the most points that its value could differ by."""
+
+    tasks = serializers.IntegerField()
+    at_most = serializers.DictField(child=serializers.IntegerField())
+
+
 class ResultOut(serializers.Serializer[Any]):
     submission = serializers.UUIDField()
     domains = serializers.DictField(child=DomainOut())
@@ -50,6 +67,8 @@ class ResultOut(serializers.Serializer[Any]):
     sides = serializers.DictField(
         child=serializers.DictField(child=serializers.IntegerField()), required=False
     )
+    under_revision = RevisionOut(required=False)
+    corrected = CorrectedOut(required=False)
 
 
 @delivers("result")
@@ -67,6 +86,8 @@ class Result(MemberView):
         if result is None:
             raise refuse(Code.RESULT_NOT_RELEASED, state=submission.state)
         shown = result.as_dict()
+        if revision := records.revision_of(result, submission.task_set):
+            shown["under_revision"] = revision
         hand_out(request, "result", submission.id, shown, by=self.caller.actor, precision=PRECISION)
         return Response(shown)
 

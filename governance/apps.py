@@ -9,3 +9,4 @@ class GovernanceConfig(AppConfig):
         """Make every kind of event known, also where nothing else needs its module."""
         from governance import events, sealed_events  # noqa: F401
         from governance.confirmation import events as confirmation  # noqa: F401
+        from governance.correcting import events as correcting  # noqa: F401

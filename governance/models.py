@@ -13,6 +13,11 @@ from governance.confirmation.models import (  # noqa: F401 (models of this app)
     ConfirmationRun,
     ReleaseDate,
 )
+from governance.correcting.models import (  # noqa: F401 (models of this app)
+    Correction,
+    RegradedRun,
+    Regrading,
+)
 from submissions.models import Submission
 
 

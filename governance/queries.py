@@ -12,6 +12,7 @@ from benchmark.models import Domain, TaskSetVersion
 from config import clock
 from evaluation.models import EvaluationRun
 from governance.confirmation.published import confirmed
+from governance.correcting.published import Corrected, corrections
 from governance.models import DomainAggregate, Release, ReleaseDate, ReleasePolicy
 from submissions.models import Submission
 
@@ -50,6 +51,8 @@ class ReleasedResult:
     """The dated release whose confirmed values stand here in place of the first ones; empty before that."""
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
     """Side figures of the confirmation run, by name and domain."""
+    corrected: Corrected | None = None
+    """Since when, why and what before, where the values stand in place of ones that were graded wrongly."""
 
     def row(self, domain: str) -> DomainRow:
         return next(row for row in self.domains if row.domain == domain)
@@ -68,6 +71,8 @@ class ReleasedResult:
         confirmed: dict[str, Any] = {}
         if self.confirmed_in:
             confirmed = {"confirmed_in": self.confirmed_in, "sides": self.sides}
+        if self.corrected:
+            confirmed["corrected"] = self.corrected.as_dict()
         return {
             **confirmed,
             "submission": str(self.submission_id),
@@ -119,6 +124,9 @@ def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
     for submission, (date, entry) in confirmed(submissions).items():
         if submission in found:
             found[submission] = _confirmed(found[submission], date, entry)
+    for submission, corrected in corrections(submissions).items():
+        if submission in found:
+            found[submission] = _corrected(found[submission], corrected)
     return [found[submission.id] for submission in submissions if submission.id in found]
 
 
@@ -165,6 +173,21 @@ def _confirmed(first: ReleasedResult, date: ReleaseDate, entry: Mapping[str, Any
         versions=dict(entry["versions"]),
         confirmed_in=date.label,
         sides=entry["sides"],
+    )
+
+
+def _corrected(shown: ReleasedResult, corrected: Corrected) -> ReleasedResult:
+    """The corrected values in place of those shown before; a domain without a value stays without one."""
+
+    def row(found: DomainRow) -> DomainRow:
+        value = corrected.values.get(found.domain)
+        return replace(found, value=value["value"], h=value["h"], low=None, high=None) if value else found
+
+    return replace(
+        shown,
+        domains=tuple(row(found) for found in shown.domains),
+        enterprise=row(shown.enterprise),
+        corrected=corrected,
     )
 
 

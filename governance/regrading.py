@@ -119,13 +119,13 @@ def _leaves(submission: Submission) -> Sequence[Leaf]:
 
 def _compare(leaf: Leaf, grade: Grade) -> Compared:
     try:
-        found = commitment.score_text(grade(_claim(leaf)).score)
+        found = commitment.score_text(grade(claim_of(leaf)).score)
     except (ArtefactsLost, ObjectMissing):
         found = LOST
     return Compared(str(leaf["episode"]), str(leaf["task"]), str(leaf["score"]), found)
 
 
-def _claim(leaf: Leaf) -> GradingClaim:
+def claim_of(leaf: Leaf) -> GradingClaim:
     """What a grade worker would hold of that attempt; the artefacts must be those that were committed."""
     attempt = Attempt.objects.select_related("episode__task").get(pk=UUID(hex=str(leaf["episode"])))
     episode, task = attempt.episode, attempt.episode.task

@@ -142,4 +142,16 @@ LEDGERS = [
         begins=frozenset({"result.released"}),
         steps={"result.released": sets(root="runs_root", runs="runs")},
     ),
+    Ledger(
+        table="governance_regrading",
+        columns=("submission", "cause", "reference", "runs", "root"),
+        query="SELECT id, submission_id, cause, reference, runs, root FROM governance_regrading",
+        begins=frozenset({"regrading.ordered"}),
+        steps={
+            "regrading.ordered": together(
+                sets(submission="submission", cause="cause", reference="reference"), becomes(runs="", root="")
+            ),
+            "regrading.ended": sets(runs="runs", root="runs_root"),
+        },
+    ),
 ]

@@ -44,10 +44,11 @@ def confirm() -> None:
     """Move confirmation runs on, and let planned dates of the calendar take place."""
     for which in confirmations.open_confirmations():
         confirming.advance(which, by=system("confirmation"))
-    dating.date_due(by=system("calendar"))
+    dating.date_due(by=system("calendar"), errata=records.errata_document)
 
 
 @shared_task(name="governance.tasks.keep_records")
 def keep_records() -> None:
-    """Make the fingerprints of versions that have none yet."""
+    """Make the fingerprints of versions that have none yet; escalate problems that stayed too long."""
     records.make_indexes(by=system("records"))
+    records.escalate_due(by=system("records"))

@@ -1,4 +1,4 @@
-"""Pages of the leak ledger: a vendor's own account, and every account for staff."""
+"""Pages of the leak ledger, a vendor's own account and every one for staff; and the rules for everybody."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import member_page, staff_page
 from accounts.views import membership_in
-from governance import ledger
+from governance import ledger, rulebook
 from submissions.delivery import delivers, show_status
 from submissions.services import OFFICIAL
 from submissions.views.common import actor
@@ -32,3 +32,9 @@ def accounts(request: HttpRequest) -> HttpResponse:
     """Lineages by what they were told."""
     rows = ledger.accounts_for_staff(OFFICIAL["lineage"])
     return render(request, "governance/accounts.html", {"rows": rows})
+
+
+@require_safe
+def held_out_rules(request: HttpRequest) -> HttpResponse:
+    """The Held-out Governance Rules, printed from what decides."""
+    return render(request, "governance/held_out_rules.html", {"sections": rulebook.sections()})

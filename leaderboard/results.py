@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -82,6 +83,28 @@ def side_lines(result: ReleasedResult) -> list[dict[str, str]]:
         for name, word in SIDES.items()
         if name in result.sides
     ]
+
+
+def former_lines(result: ReleasedResult) -> list[dict[str, Any]]:
+    """What was shown before a correction, where it is another value now."""
+    if result.corrected is None:
+        return []
+    places = {**dict(Domain.choices), "enterprise": _("Enterprise")}
+    now = {row.domain: row.value for row in (*result.domains, result.enterprise)}
+    return [
+        {"label": places[place], **value}
+        for place, value in result.corrected.former.items()
+        if value["value"] != now.get(place)
+    ]
+
+
+def revision_lines(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of tasks under revision: how many, and by domain how far its value could differ without them."""
+    if not found:
+        return {}
+    places = dict(Domain.choices)
+    reaches = [{"domain": places[place], "points": points} for place, points in found["at_most"].items()]
+    return {"tasks": found["tasks"], "reaches": reaches}
 
 
 def chart_rows(result: ReleasedResult) -> list[Row]:

@@ -26,6 +26,7 @@ from accounts.duties.queries import duties_of
 from accounts.duties.table import Decision, Duty
 from accounts.notices.queries import unread_count
 from accounts.queries import membership_of
+from governance.records.problems import policies as problems
 from leaderboard import times
 from leaderboard.queries import PolicySummary, policy_summary
 
@@ -41,6 +42,8 @@ DECIDED = {
 """Pages of the console about a decision, which other staff do not have."""
 KEPT = {"console:platform_upstreams": Duty.EVALUATION_ENGINEER}
 """Pages of what the holders of one duty keep."""
+SEEN = {"problem_queue:queue": problems.SEE}
+"""Pages of what is held out, for the holders of any of these duties."""
 EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions", "auditing:explorer"})
 
 BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
@@ -163,6 +166,8 @@ class Site:
 
     def _may_open(self, name: str) -> bool:
         """False for what only those see whose duties decide about it."""
+        if name in SEEN:
+            return bool(self._duties & SEEN[name])
         if name in KEPT:
             return KEPT[name] in self._duties
         decision = DECIDED.get(name)
@@ -226,6 +231,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:owners", _("Owners to be told")),
             ("console:links", _("Linked accounts")),
             ("governing:accounts", _("Leak ledger")),
+            ("problem_queue:queue", _("Problem queue")),
             ("console:workers", _("Workers")),
             ("console:platform_upstreams", _("Model upstreams")),
             ("console:duties", _("Access review")),

@@ -47,6 +47,14 @@ CONFIRMATION: dict[str, Look] = {
     "withdrawn": Look("calm", "stop", _("withdrawn")),
 }
 
+PROBLEM: dict[str, Look] = {
+    "reported": Look("warn", "clock", pgettext_lazy("problem", "reported")),
+    "confirmed": Look("bad", "cross", pgettext_lazy("problem", "confirmed")),
+    "mended": Look("busy", "half", pgettext_lazy("problem", "mended, waits for a version")),
+    "settled": Look("good", "check", pgettext_lazy("problem", "settled")),
+    "dismissed": Look("calm", "stop", pgettext_lazy("problem", "dismissed")),
+}
+
 ORGANISATION: dict[str, Look] = {
     "under_review": Look("warn", "clock", _("under review")),
     "verified": Look("good", "check", _("verified")),
@@ -192,6 +200,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "worker": WORKER,
     "duty": DUTY,
     "room": ROOM,
+    "problem": PROBLEM,
     "return": RETURN,
     "decision": DECISION,
     "appeal": APPEAL,

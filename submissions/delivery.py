@@ -27,11 +27,11 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 RECORDED = frozenset(
     {"result", "preflight", "card", "receipt", "entry", "audit_room", "comparison", "held_out", "case"}
-    | {"registration", "evidence", "link", "appeal"}
+    | {"registration", "evidence", "link", "appeal", "problem"}
 )
 """Each delivery of these is an event of its own: released values, runs on public tasks, filed cards, receipts, entries
 of the log, single results in an audit room, registered data and their evidence,
-cases of linked accounts, appeals; and what later areas bring:
+cases of linked accounts, appeals, problems of tasks; and what later areas bring:
 comparisons, held-out content, pages of rotation cases. Exports of the log are recorded by `audit.exports`."""
 POLLED = frozenset({"submission", "quota"})
 """Coarse state and quota statements: an event when they are new to the reader, the rest is counted."""

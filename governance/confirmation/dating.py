@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +24,9 @@ State = ConfirmationRun.State
 RESULTS_DAY = 15
 """Of March, June, September and December, at HOUR: comparable results. Errata come on the first of each month."""
 HOUR = 8
+
+Errata = Callable[[ReleaseDate, Actor], str]
+"""Makes the document of a date of errata, in its transaction; empty where it has none."""
 
 
 class NotDue(ValueError):
@@ -67,10 +70,16 @@ def date_on_command(label: str, *, by: Actor) -> ReleaseDate:
     return date_release(label, by=by)
 
 
-def date_release(label: str, *, by: Actor) -> ReleaseDate:
+def without_document(date: ReleaseDate, by: Actor) -> str:
+    """A date of errata of which nothing is said."""
+    return ""
+
+
+def date_release(label: str, *, by: Actor, errata: Errata = without_document) -> ReleaseDate:
     """Let a planned date take place: everything confirmed before it is frozen in one document, once.
 
-    Raises ReleaseDate.DoesNotExist, NotDue. Doing it again changes nothing.
+    A date of errata gets the document that `errata` makes. Raises ReleaseDate.DoesNotExist, NotDue. Doing it again
+    changes nothing.
     """
     with transaction.atomic():
         row = ReleaseDate.objects.select_for_update().get(label=label)
@@ -85,6 +94,9 @@ def date_release(label: str, *, by: Actor) -> ReleaseDate:
         if row.kind == ReleaseDate.Kind.RESULTS:
             counts = Counter(found.task_set.label for found in withdrawn)
             row.document = document.text(row.label, row.dated_at, published, counts)
+        else:
+            row.document = errata(row, by)
+        if row.document:
             row.sha256 = hashlib.sha256(row.document.encode()).hexdigest()
         row.save(update_fields=["dated_at", "document", "sha256"])
         for found in [*published, *withdrawn]:
@@ -100,11 +112,11 @@ def date_release(label: str, *, by: Actor) -> ReleaseDate:
     return row
 
 
-def date_due(*, by: Actor) -> None:
+def date_due(*, by: Actor, errata: Errata = without_document) -> None:
     """Let every planned date take place that has come."""
     due = ReleaseDate.objects.filter(dated_at=None, planned_for__lte=clock.now()).order_by("planned_for")
     for label in due.values_list("label", flat=True):
-        date_release(label, by=by)
+        date_release(label, by=by, errata=errata)
 
 
 def _ended() -> list[ConfirmationRun]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from audit.canonical import timestamp
+from governance.confirmation import names
 from governance.confirmation.models import ConfirmationRun, ReleaseDate
 
 SCHEMA = "dated-release/1"
@@ -38,8 +39,7 @@ def _entry(row: ConfirmationRun) -> dict[str, Any]:
     values: dict[str, Any] = dict(result.values)
     return {
         "id": str(row.id),
-        "organisation": submission.organisation.name,
-        "harness": version.harness.title,
+        **names.of_submission(submission),
         "harness_version": version.version,
         "relation": version.harness.relation,
         "enterprise": values.pop("enterprise", None),

@@ -79,7 +79,7 @@ class ReleasePlanned(Event):
 
 
 class ReleaseDated(Event):
-    """The dated release took place: `sha256` is that of its document, empty for errata."""
+    """The dated release took place: `sha256` is that of its document, empty for errata from before they had one."""
 
     kind: ClassVar[str] = "release.dated"
     subject_type: ClassVar[str] = "release_date"

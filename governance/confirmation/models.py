@@ -15,7 +15,7 @@ from submissions.models import Harness, Submission
 
 
 class ReleaseDate(models.Model):
-    """One date of the public calendar. A date of results freezes one document, which is never changed."""
+    """One date of the public calendar. When it takes place it freezes one document, which is never changed."""
 
     class Kind(models.TextChoices):
         RESULTS = "results", _("comparable results")
@@ -36,7 +36,7 @@ class ReleaseDate(models.Model):
             models.CheckConstraint(
                 condition=Q(dated_at=None, document="", sha256="")
                 | Q(dated_at__isnull=False, kind="errata", document="", sha256="")
-                | (Q(dated_at__isnull=False, kind="results") & ~Q(document="") & ~Q(sha256="")),
+                | (Q(dated_at__isnull=False) & ~Q(document="") & ~Q(sha256="")),
                 name="release_date_has_its_document",
             ),
         ]

@@ -8,3 +8,4 @@ class RecordsConfig(AppConfig):
     def ready(self) -> None:
         """Make every kind of event known, also where nothing else needs its module."""
         from governance.records import events  # noqa: F401
+        from governance.records.problems import events as problems  # noqa: F401

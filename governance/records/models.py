@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmark.models import TaskSetVersion
 from config.ids import new_id
 from governance.models import ReleaseDate
+from governance.records.problems.models import Problem  # noqa: F401 (a model of this app)
 
 
 class ChangeLogLine(models.Model):

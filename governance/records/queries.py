@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.models import TaskSetVersion
+from benchmark.models import Group, TaskSetVersion
+from governance.models import ReleaseDate
+from governance.queries import ReleasedResult
 from governance.records import lines
 from governance.records.models import ChangeLogLine, LeakIndex
+from governance.records.reach import reach
 
 MOST = 500
 """Lines of one page; the errata documents hold them all."""
@@ -68,6 +72,52 @@ def defects_of(task_set: TaskSetVersion) -> int:
     rows = ChangeLogLine.objects.filter(task_set=task_set, kind=ChangeLogLine.Kind.DEFECT_KNOWN)
     latest = rows.order_by("-said_at", "-id").first()
     return int(latest.facts["tasks"]) if latest else 0
+
+
+def revision_of(result: ReleasedResult, task_set: TaskSetVersion) -> dict[str, Any]:
+    """What a result says of tasks under revision: how many, and by domain how far its value could differ without them.
+
+    Empty where none is known. Made of the shown values and of public numbers alone.
+    """
+    count = defects_of(task_set)
+    if not count:
+        return {}
+    sizes = {
+        domain: facts.get("groups", {}).get(Group.HELD_OUT, 0)
+        for domain, facts in task_set.composition.items()
+    }
+    reaches = {
+        row.domain: reach(row.value, under_revision=count, tasks=sizes.get(row.domain, 0))
+        for row in result.domains
+        if row.value is not None
+    }
+    return {"tasks": count, "at_most": reaches}
+
+
+def settled_said(task_set: TaskSetVersion) -> Counter[str]:
+    """By version that mended them: how many tasks of `task_set` lines have called settled so far."""
+    rows = ChangeLogLine.objects.filter(task_set=task_set, kind=ChangeLogLine.Kind.DEFECT_SETTLED)
+    found: Counter[str] = Counter()
+    for facts in rows.values_list("facts", flat=True):
+        found[str(facts["fixed_in"])] += int(facts["tasks"])
+    return found
+
+
+def errata() -> list[ReleaseDate]:
+    """Dates of errata that took place with a document, the latest first."""
+    rows = ReleaseDate.objects.filter(kind=ReleaseDate.Kind.ERRATA, dated_at__isnull=False)
+    return list(rows.exclude(document="").defer("document").order_by("-dated_at"))
+
+
+def erratum(label: str) -> ReleaseDate | None:
+    rows = ReleaseDate.objects.filter(label=label, kind=ReleaseDate.Kind.ERRATA, dated_at__isnull=False)
+    return rows.exclude(document="").first()
+
+
+def versions() -> list[TaskSetVersion]:
+    """Every version that was ever open to submissions, the latest first."""
+    rows = TaskSetVersion.objects.filter(state=TaskSetVersion.State.FROZEN, opened_at__isnull=False)
+    return list(rows.order_by("-opened_at"))
 
 
 def unindexed() -> list[TaskSetVersion]:

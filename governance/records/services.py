@@ -3,92 +3,47 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 
 import structlog
 from django.db import transaction
 
 from audit import log
 from audit.events import Actor
-from audit.texts import concealed
-from benchmark.models import Group, TaskRevision, TaskSetVersion
-from benchmark.queries import open_versions
+from benchmark.models import TaskSetVersion
 from config import clock
 from config.store import ObjectMissing
 from config.vault import SealBroken
-from governance.records import events, lines, linter, queries
+from governance.correcting import services as correcting
+from governance.correcting.models import Cause, Correction, Regrading
+from governance.records import events, queries
+from governance.records.adding import add_line, require_clean
+from governance.records.errata import errata_document
 from governance.records.linter import building
-from governance.records.models import ChangeLogLine, LeakIndex
-from submissions.problems import Code, refuse
+from governance.records.models import LeakIndex
+from governance.records.problems.queries import mended_revisions
+from governance.records.problems.services import (
+    escalate_due,
+    move_problem,
+    report_anomalies,
+    report_problem,
+)
+from submissions.models import Submission
+
+__all__ = [
+    "add_line",
+    "carry_out_regradings",
+    "errata_document",
+    "escalate_due",
+    "make_index",
+    "make_indexes",
+    "move_problem",
+    "regrade_result",
+    "report_anomalies",
+    "report_problem",
+    "require_clean",
+]
 
 logger = structlog.get_logger(__name__)
-LANGUAGES = ("zh-hans", "en")
-
-
-def add_line(
-    kind: str,
-    task_set: TaskSetVersion | None,
-    *,
-    facts: lines.Facts,
-    by: Actor,
-    texts: Mapping[str, str] | None = None,
-) -> ChangeLogLine:
-    """Add a public line about a version, or about all. `facts` are those that `records.lines.KINDS` lists.
-
-    `texts` are further words by language, in both or none; they pass the leak linter. Raises Refused: line_facts,
-    line_task_live (a retired task that is still held out somewhere), line_leaks.
-    """
-    try:
-        lines.check(kind, facts)
-    except lines.WrongFacts as error:
-        raise refuse(Code.LINE_FACTS, line=kind, why=str(error)) from error
-    said = {language: (texts or {}).get(language, "").strip() for language in LANGUAGES}
-    if any(said.values()) != all(said.values()):
-        raise refuse(Code.LINE_FACTS, line=kind, why="words stand in both languages or in none")
-    if kind == ChangeLogLine.Kind.RETIREMENT:
-        _require_gone(str(facts["task"]))
-    for text in filter(None, said.values()):
-        require_clean(text, task_set)
-    with transaction.atomic():
-        row = ChangeLogLine.objects.create(
-            kind=kind,
-            task_set=task_set,
-            facts=dict(facts),
-            text_zh=said["zh-hans"],
-            text_en=said["en"],
-            said_at=clock.now(),
-        )
-        log.append(
-            events.ChangeLogged(
-                subject=row.id,
-                line=kind,
-                task_set=task_set.label if task_set else None,
-                said=dict(facts),
-                text_zh=concealed(row.text_zh) if row.text_zh else None,
-                text_en=concealed(row.text_en) if row.text_en else None,
-            ),
-            by=by,
-        )
-    return row
-
-
-def require_clean(text: str, task_set: TaskSetVersion | None) -> None:
-    """Raises Refused (line_leaks) where the linter finds something; without a version, in any that is open."""
-    versions = [task_set] if task_set else open_versions()
-    found = [finding for version in versions for finding in linter.findings(text, version)]
-    if found:
-        said = sorted({f"“{row.excerpt}” ({row.rule})" if row.excerpt else str(row.rule) for row in found})
-        raise refuse(Code.LINE_LEAKS, findings=", ".join(said))
-
-
-def _require_gone(slug: str) -> None:
-    """Raises Refused where an open version holds the task out, or keeps it in reserve."""
-    rows = TaskRevision.objects.filter(
-        slug=slug, group__in=(Group.HELD_OUT, Group.RESERVE), version__in=open_versions()
-    )
-    live = rows.select_related("version").first()
-    if live is not None:
-        raise refuse(Code.LINE_TASK_LIVE, task_set=live.version.label)
 
 
 def make_index(task_set: TaskSetVersion, *, by: Actor) -> LeakIndex:
@@ -125,3 +80,33 @@ def make_indexes(*, by: Actor) -> None:
             make_index(task_set, by=by)
         except (ObjectMissing, SealBroken):
             logger.warning("fingerprints not made", task_set=task_set.label)
+
+
+def regrade_result(
+    submission: Submission, *, cause: str, by: Actor, approved_by: Actor, reference: str = ""
+) -> Regrading:
+    """Order that the result is graded again: `cause` is `ruling` or `defect`, `reference` the appeal or the problem.
+
+    It is carried out where artefacts can be opened, by `manage.py regrade_ordered`. Raises DutyRefused, and Refused:
+    regrade_not_due, regrade_under_way.
+    """
+    return correcting.order(submission, cause=cause, by=by, approved_by=approved_by, reference=reference)
+
+
+def carry_out_regradings(*, grade: correcting.Grade, grader: str, by: Actor) -> int:
+    """Carry out all that is ordered, and say in the change log that results were graded again; returns how many.
+
+    For a settled defect a task is graded by the rules of the version that has it mended; all else by its own.
+    """
+    count = 0
+    for order in correcting.ordered():
+        task_set = order.submission.task_set
+        fixes = mended_revisions(task_set) if order.cause == Cause.DEFECT else {}
+        correcting.carry_out(order, grade=grade, grader=grader, fixes=fixes, announce=_announce, by=by)
+        count += 1
+    return count
+
+
+def _announce(correction: Correction, by: Actor) -> None:
+    task_set = correction.submission.task_set
+    add_line("regrade", task_set, facts={"cause": correction.cause}, by=by)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,9 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from benchmark.models import ENTERPRISE, Domain
-from governance.confirmation import document, published
+from governance.confirmation import document, names, published
 from governance.confirmation.models import ReleaseDate
 from governance.confirmation.words import SIDES
+from governance.correcting.published import Corrected, of_confirmations
 from scoring.ranks import RankRange, Shown, rank_ranges
 
 
@@ -26,11 +28,12 @@ def releases(request: HttpRequest) -> HttpResponse:
 @require_safe
 def dated_release(request: HttpRequest, label: str) -> HttpResponse:
     date = _dated(label)
-    body = document.read(date)
+    body, withheld = names.replaced(document.read(date))
     context = {
         "date": date,
         "results": results_of(body["results"]),
         "withdrawn": body["withdrawn"],
+        "withheld": withheld,
         "words": list(SIDES.items()),
     }
     return render(request, "leaderboard/dated_release.html", context)
@@ -38,8 +41,13 @@ def dated_release(request: HttpRequest, label: str) -> HttpResponse:
 
 @require_safe
 def dated_release_file(request: HttpRequest, label: str) -> HttpResponse:
-    """The very bytes whose SHA-256 the log names."""
-    answer = HttpResponse(_dated(label).document.encode(), content_type="application/json")
+    """The very bytes whose SHA-256 the log names; with pseudonyms in place of participants who are gone."""
+    date = _dated(label)
+    body, withheld = names.replaced(document.read(date))
+    text = date.document
+    if withheld:
+        text = json.dumps({**body, "names_withheld": withheld}, ensure_ascii=False, sort_keys=True)
+    answer = HttpResponse(text.encode(), content_type="application/json")
     answer["Content-Disposition"] = f'attachment; filename="{label}.json"'
     return answer
 
@@ -51,9 +59,26 @@ def _dated(label: str) -> ReleaseDate:
     return found
 
 
+def _corrected(found: Corrected | None) -> dict[str, Any] | None:
+    """Beside the values of the document, which stay: those that are other ones now."""
+    if found is None:
+        return None
+    places = {**dict(Domain.choices), "enterprise": _("Enterprise")}
+    rows = [
+        {"label": places[place], **value}
+        for place, value in found.values.items()
+        if value != found.former.get(place)
+    ]
+    return {"at": found.at, "because": found.because, "rows": rows}
+
+
 def results_of(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every entry with its rows. A board is one domain of one task-set version; others are never compared."""
-    found = [{**entry, "rows": rows_of(entry)} for entry in entries]
+    corrected = of_confirmations(entry["id"] for entry in entries)
+    found = [
+        {**entry, "rows": rows_of(entry), "corrected": _corrected(corrected.get(entry["id"]))}
+        for entry in entries
+    ]
     boards: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in found:
         for row in entry["rows"]:

@@ -62,6 +62,7 @@ OTHERWISE: dict[str, object] = {
 """Arguments that are nobody's own thing."""
 BY_ADDRESS: dict[str, dict[str, object]] = {
     "leaderboard:public_task": {"version": "2026.9"},
+    "records:dossier": {"label": "2026.9"},
     "accounts:registration_domain": {"token": "x"},
     "console:registration_act": {"act": "propose"},
     "console:link_act": {"act": "propose"},

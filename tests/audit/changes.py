@@ -147,9 +147,18 @@ INSERT INTO appeals_ruledeffect (id, appeal_id, kind, result, reference)
 INSERT INTO appeals_outsidearbiter (person, declaration, named_by, confirmed_by, named_at)
   SELECT u.pseudonym, '', c.first, c.second, now()
   FROM accounts_user u, accounts_dutyceremony c WHERE u.pseudonym NOT IN (c.first, c.second);
+UPDATE governance_regrading SET done_at = now(), runs = 1, differences = 0, wrapped_secret = 's';
+INSERT INTO governance_correction (regrading_id, submission_id, cause, "values", former, corrected_at)
+  SELECT id, submission_id, 'ruling', '{}', '{}', now() FROM governance_regrading;
+INSERT INTO governance_regradedrun (regrading_id, attempt_id, score, success, failure_type)
+  SELECT r.id, a.id, 1, true, '' FROM governance_regrading r, evaluation_attempt a;
 INSERT INTO records_changelogline (id, kind, facts, text_zh, text_en, said_at)
   VALUES (gen_random_uuid(), 'policy', '{}', '', '', now());
 INSERT INTO records_leakindex (task_set_id, salt, quotes, "values", codes, tasks, made_at)
-  SELECT id, 's', '', '', '', 0, now() FROM benchmark_tasksetversion
+  SELECT id, 's', '', '', '', 0, now() FROM benchmark_tasksetversion;
+INSERT INTO records_problem (id, task_set_id, part, source, reference, evidence, state, state_since, due_at, reason,
+    reported_at)
+  SELECT gen_random_uuid(), id, 'rules', 'staff', '', 'x', 'reported', now(), now(), '', now()
+  FROM benchmark_tasksetversion
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

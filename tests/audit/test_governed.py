@@ -22,6 +22,7 @@ from audit import log
 from audit.events import system
 from evaluation import claims
 from governance.confirmation import services as confirmations
+from governance.correcting import services as correcting
 from submissions.relations.services import order_notice
 from submissions.webhooks.services import create as create_webhook
 from tests.access.oidc.arranged import exchanged
@@ -153,7 +154,9 @@ def everything(transactional_db: None) -> None:
     filed(world.vendor(verified=False))
     members.invite(vendor.organisation, "new@lingee.invalid", "viewer", inviter=vendor.user, by=vendor.actor)
     create_webhook(vendor.organisation, url="https://hooks.example/", kinds=["test"], by=vendor.actor)
-    opened()
+    office = opened()
+    one, other = (acting(office.holder(Duty.HELD_OUT_GOVERNOR)) for _ in range(2))
+    correcting.order(shown, cause="ruling", by=one, approved_by=other)
     appointed()
     upstream_with_credential(vendor)
     exchanged(vendor, harness)

@@ -231,9 +231,9 @@ def test_the_platforms_own_grader_grades_again(
     tmp_path.chmod(0o711)
     grader = Grader("again", tmp_path, default_backend(), "1")
     leaf = {"episode": attempt.id.hex, "artefact": attempt.artefact_sha256}
-    assert grader.again(regrading._claim(leaf)).score == score
+    assert grader.again(regrading.claim_of(leaf)).score == score
     with pytest.raises(ArtefactsLost):
-        grader.again(regrading._claim({**leaf, "artefact": "0" * 64}))
+        grader.again(regrading.claim_of({**leaf, "artefact": "0" * 64}))
 
 
 def leave_all(submission: Submission, wrong: int) -> None:

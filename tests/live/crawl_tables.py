@@ -55,6 +55,14 @@ FREE = [
         for name in ("checkpoint", "checkpoints", "keys", "witnesses", "consistency", "cosignatures")
     ),
     *("log", "log_verify", "log_verify_file", "releases"),
+    *(
+        "held_out_rules",
+        "dossiers",
+        "change_log",
+        "change_log_file",
+        "retirement_list",
+        "retirement_list_file",
+    ),
 ]
 """Addresses that take nothing."""
 
@@ -62,6 +70,7 @@ EVERYBODYS = (
     *("api-schema", "api-problem", "problem", "public_task", "revoke_token", "registration_domain"),
     *("api-token", "api-publisher", "remove_publisher"),
     *("log-checkpoint-of", "log-tile", "dated_release", "dated_release_file"),
+    *("dossier", "errata", "errata_file"),
 )
 """Addresses whose object is nobody's own."""
 
@@ -108,7 +117,8 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
     ends = ("submission", "submission-cancel", "submission-choice", "preflight", "result", "receipt")
     for end in (*ends, "confirmation", "confirmation-withdraw"):
         one_each[f"api-{end}"] = ("submission_id", [*submissions, scene.preflight])
-    for name in ("dated_release", "dated_release_file"):
+    one_each["dossier"] = ("label", [scene.label, "no-such-version"])
+    for name in ("dated_release", "dated_release_file", "errata", "errata_file"):
         one_each[name] = ("label", [scene.date, "no-such-date"])
     confirming = ("confirmation", "withdraw_confirmation")
     for name in ("submission", "result", "cancel", "choice", "consent", "preflight", "receipt", *confirming):

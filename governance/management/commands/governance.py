@@ -1,4 +1,4 @@
-"""`manage.py governance …`: the detectors over recorded streams and over real history."""
+"""`manage.py governance …`: the detectors over recorded streams and over real history; the rules as text."""
 
 from __future__ import annotations
 
@@ -69,6 +69,8 @@ class Command(BaseCommand):
             "exposure", help="work out again what answers could tell, and compare with what was written down"
         )
         exposure.add_argument("task_set", metavar="LABEL")
+        document = actions.add_parser("document", help="print the Held-out Governance Rules as they stand")
+        document.add_argument("--language", choices=["en", "zh-hans"], default="en")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -156,6 +158,11 @@ class Command(BaseCommand):
         if options["levels"]:
             return banks.bank_of(task_set.pk).table, history, levels.read(options["levels"])
         return banks.bank_of(task_set.pk).table, history, state.levels_now(task_set.pk)
+
+    def do_document(self, options: dict[str, Any]) -> None:
+        from governance import rulebook
+
+        self.stdout.write(rulebook.markdown(options["language"]))
 
     def _honest(self, options: dict[str, Any]) -> Iterator[Honest]:
         from governance.detection import streams
