@@ -38,6 +38,7 @@ DECIDED = {
     "console:packages": Decision.UNBLINDING,
     "console:links": Decision.IDENTITY,
     "console:rooms": Decision.AUDIT_ROOM,
+    "watching:gaps": Decision.HOLD,
 }
 """Pages of the console about a decision, which other staff do not have."""
 KEPT = {"console:platform_upstreams": Duty.EVALUATION_ENGINEER}
@@ -232,6 +233,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:links", _("Linked accounts")),
             ("governing:accounts", _("Leak ledger")),
             ("problem_queue:queue", _("Problem queue")),
+            ("watching:gaps", _("Public and held-out tasks")),
             ("console:workers", _("Workers")),
             ("console:platform_upstreams", _("Model upstreams")),
             ("console:duties", _("Access review")),

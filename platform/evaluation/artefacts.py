@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import tarfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +66,29 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def answer_digest(snapshot: bytes, reply: bytes | None) -> str:
-    """SHA-256 in hex of what a run answered and nothing else: workspace and reply, not how long it took."""
-    found = hashlib.sha256(hashlib.sha256(snapshot).digest())
-    found.update(b"" if reply is None else hashlib.sha256(reply).digest())
-    return found.hexdigest()
+def answer_digest(snapshot: bytes, reply: bytes | None, before: bytes) -> str:
+    """SHA-256 in hex of what a run answered: files added, changed or removed since `before`, and its reply.
+
+    Both are tar archives. Not how long it took, nor what the task brought along: so two runs of a task have it alike
+    where they answer alike, and a template has it alike on every task.
+    """
+    try:
+        then, now = _contents(before), _contents(snapshot) if snapshot else {}
+    except (tarfile.TarError, UnicodeError, ValueError, OSError, EOFError):
+        then, now = {}, {"": digest(snapshot)}
+    changed = {name: now.get(name) for name in then.keys() | now.keys() if then.get(name) != now.get(name)}
+    said = None if reply is None else digest(reply)
+    return digest(json.dumps([changed, said], sort_keys=True).encode())
+
+
+def _contents(archive: bytes) -> dict[str, str]:
+    """SHA-256 of each regular file of a tar archive, by its path."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:*") as opened:
+        found = {}
+        for member in opened:
+            if member.isfile() and (content := opened.extractfile(member)) is not None:
+                found[member.name.removeprefix("./")] = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
+        return found
 
 
 def readable(data: bytes, *, most: int) -> str:

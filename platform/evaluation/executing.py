@@ -140,7 +140,9 @@ class Executor:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         silent = outcome.ending.value == Ending.CRASHED and not (outcome.reply or outcome.wrote)
-        answer = artefacts.answer_digest(snapshot, outcome.reply)
+        brought = spec.workspace_tar
+        assert isinstance(brought, bytes), "it came from a pack"
+        answer = artefacts.answer_digest(snapshot, outcome.reply, brought)
         return _finish(outcome, key, (artefacts.digest(data), answer), has_output=not silent)
 
     def _spec(self, claim: ExecutionClaim, run: EvaluationRun) -> RunSpec:

@@ -160,7 +160,7 @@ class Attempt(models.Model):
     artefact_key = models.CharField(max_length=200, blank=True)
     artefact_sha256 = models.CharField(max_length=64, blank=True)
     answer_sha256 = models.CharField(max_length=64, blank=True, db_default="")
-    """Of workspace and reply alone, so that two runs that answer alike have it alike; empty before it was taken."""
+    """Of what the run changed and said (`artefacts.answer_digest`); empty before it was taken."""
 
     class Meta:
         constraints = [

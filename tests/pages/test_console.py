@@ -45,6 +45,7 @@ DECIDED = {
     "returns": (Duty.HELD_OUT_GOVERNOR, Duty.EVALUATION_ENGINEER),
     "packages": (Duty.HELD_OUT_GOVERNOR, Duty.EVALUATION_ENGINEER, Duty.ARBITER),
     "links": (Duty.IDENTITY_REVIEWER,),
+    "gaps": (Duty.HELD_OUT_GOVERNOR,),
 }
 """Whose page it is, where others of the staff would read what colleagues wrote about vendors."""
 
