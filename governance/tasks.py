@@ -9,6 +9,7 @@ from governance import leaks, queries, services
 from governance.confirmation import dating
 from governance.confirmation import queries as confirmations
 from governance.confirmation import services as confirming
+from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
@@ -30,6 +31,7 @@ def tick() -> None:
             services.release_result(submission, by=by)
     for hold in holds.not_released():
         desk.let_go(hold.submission, by=by)
+    cases.sweep(by=by)
     exposing.expose()
 
 

@@ -39,6 +39,7 @@ DECIDED = {
     "console:links": Decision.IDENTITY,
     "console:rooms": Decision.AUDIT_ROOM,
     "watching:gaps": Decision.HOLD,
+    "signals:signals": Decision.OPERATOR_CASE,
 }
 """Pages of the console about a decision, which other staff do not have."""
 KEPT = {"console:platform_upstreams": Duty.EVALUATION_ENGINEER}
@@ -231,6 +232,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:packages", _("Openings of packages")),
             ("console:owners", _("Owners to be told")),
             ("console:links", _("Linked accounts")),
+            ("signals:signals", _("Signals")),
             ("governing:accounts", _("Leak ledger")),
             ("problem_queue:queue", _("Problem queue")),
             ("watching:gaps", _("Public and held-out tasks")),

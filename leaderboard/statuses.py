@@ -37,6 +37,41 @@ SUBMISSION: dict[str, Look] = {
     "held": Look("warn", "lock", _("held for review")),
 }
 
+HOLD: dict[str, Look] = {
+    "active": Look("warn", "lock", pgettext_lazy("hold", "active")),
+    "extended": Look("warn", "lock", pgettext_lazy("hold", "extended once")),
+    "lifted": Look("good", "check", pgettext_lazy("hold", "lifted as a false alarm")),
+    "released": Look("good", "check", pgettext_lazy("hold", "over, released")),
+    "voided": Look("bad", "stop", pgettext_lazy("hold", "voided")),
+}
+
+CASE: dict[str, Look] = {
+    "open": Look("warn", "question", pgettext_lazy("case", "new")),
+    "reviewing": Look("busy", "half", pgettext_lazy("case", "under review")),
+    "asked": Look("busy", "question", pgettext_lazy("case", "vendor asked")),
+    "watching": Look("calm", "clock", pgettext_lazy("case", "watched")),
+    "escalated": Look("bad", "warning", pgettext_lazy("case", "escalated")),
+    "closed": Look("calm", "stop", pgettext_lazy("case", "closed")),
+}
+
+CASE_OUTCOME: dict[str, Look] = {
+    "false_alarm": Look("good", "check", pgettext_lazy("case", "false alarm")),
+    "settled": Look("calm", "check", pgettext_lazy("case", "settled")),
+    "quiet": Look("calm", "clock", pgettext_lazy("case", "no further alarm")),
+    "lapsed": Look("calm", "clock", pgettext_lazy("case", "not decided in time, no finding")),
+}
+
+CASE_ACT: dict[str, Look] = {
+    "take": Look("busy", "half", pgettext_lazy("case", "taken up")),
+    "watch": Look("calm", "clock", pgettext_lazy("case", "kept under watch")),
+    "hold": Look("warn", "lock", pgettext_lazy("case", "hold ordered")),
+    "ask": Look("busy", "question", pgettext_lazy("case", "vendor asked")),
+    "link": Look("busy", "half", pgettext_lazy("case", "handed to link review")),
+    "false_alarm": Look("good", "check", pgettext_lazy("case", "false alarm")),
+    "rotate": Look("warn", "half", pgettext_lazy("case", "tasks proposed for rotation")),
+    "settle": Look("calm", "check", pgettext_lazy("case", "settled")),
+}
+
 CONFIRMATION: dict[str, Look] = {
     "requested": Look("busy", "clock", _("asked for")),
     "queued": Look("busy", "clock", _("queued")),
@@ -188,6 +223,10 @@ NOTICE: dict[str, Look] = {"unread": Look("busy", "bell", _("unread"))}
 KINDS: dict[str, dict[str, Look]] = {
     "submission": SUBMISSION,
     "confirmation": CONFIRMATION,
+    "hold": HOLD,
+    "case": CASE,
+    "case_outcome": CASE_OUTCOME,
+    "case_act": CASE_ACT,
     "organisation": ORGANISATION,
     "registration": REGISTRATION,
     "link": LINK,

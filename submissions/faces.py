@@ -21,6 +21,7 @@ def submission_face(submission: Submission) -> dict[str, Any]:
         "state": submission.state,
         "since": submission.state_since,
         "reason": submission.reason_code,
+        "facts": submission.reason_facts,
         "progress": queries.progress(submission),
         "rerun_since": submission.rerun_since,
         "charge": charge.state,

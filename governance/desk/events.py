@@ -88,3 +88,62 @@ class HoldEnded(Event):
     decision: str | None = None
     ruling: str | None = None
     ground: str | None = None
+
+
+class CaseOpened(Event):
+    kind: ClassVar[str] = "case.opened"
+    subject_type: ClassVar[str] = "case"
+    sentence = _("{actor} opened the case {subject} about a lineage on {task_set}.")
+    task_set: str
+    lineage: str
+    due_at: str | None = None
+
+
+class CaseAlarmJoined(Event):
+    kind: ClassVar[str] = "case.alarm_joined"
+    subject_type: ClassVar[str] = "case"
+    sentence = _("{actor} put the alarm {alarm} into the case {subject}.")
+    alarm: str
+
+
+class CaseMoved(Event):
+    """`what` is a decision of a reviewer, with the hash of its reason, or what came without one."""
+
+    kind: ClassVar[str] = "case.moved"
+    subject_type: ClassVar[str] = "case"
+    sentence = _("The case {subject} went from {before} to {after}: {what}.")
+    before: str
+    after: str
+    what: str
+    at: str
+    due_at: str | None = None
+    closed_as: str | None = None
+    decided_by: str | None = None
+    step: str | None = None
+    reason: str | None = None
+
+
+class CaseQuestionAsked(Event):
+    kind: ClassVar[str] = "case.question_asked"
+    subject_type: ClassVar[str] = "case_question"
+    sentence = _("{actor} asked the vendor of the submission {submission}: {question}.")
+    case: str
+    submission: str
+    question: str
+
+
+class CaseQuestionAnswered(Event):
+    kind: ClassVar[str] = "case.question_answered"
+    subject_type: ClassVar[str] = "case_question"
+    sentence = _("{actor} answered the question {subject}.")
+    answer: str
+    at: str
+
+
+class CaseRead(Event):
+    """Somebody was shown what the alarms of a case rest on, task by task; recorded before the body is sent."""
+
+    kind: ClassVar[str] = "case.read"
+    subject_type: ClassVar[str] = "case"
+    sentence = _("{actor} was shown the evidence in the case {subject}.")
+    surface: str

@@ -1,4 +1,4 @@
-"""Holds with their clock, and the decisions of two people about them."""
+"""Holds with their clock and the decisions of two people about them; cases with alarms, decisions and questions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accounts.duties.models import person_column
+from accounts.models import Lineage
+from benchmark.models import TaskSetVersion
 from config.ids import new_id
+from governance.desk.casework import Act, Outcome
 from governance.desk.policies import OPEN, Why
-from governance.desk.rules import GROUNDS, ORDERED, RULES
+from governance.desk.rules import GROUNDS, ORDERED, QUESTIONS, RULES
+from governance.watch.models import Alarm
 from submissions.models import Submission
 
 ENDS = ("lifted", "released", "voided")
@@ -151,3 +155,87 @@ class HoldDecision(models.Model):
         if self.withdrawn_at is not None:
             return "withdrawn"
         return "proposed" if self.approved_at is None else "approved"
+
+
+class Case(models.Model):
+    """What stands against one lineage on one version: its alarms, and what reviewers decided about them.
+
+    `state` moves by the table in `casework`. There is one open case of a lineage and version; later alarms join it.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open", pgettext_lazy("case", "new")
+        REVIEWING = "reviewing", pgettext_lazy("case", "under review")
+        ASKED = "asked", pgettext_lazy("case", "vendor asked")
+        WATCHING = "watching", pgettext_lazy("case", "watched")
+        ESCALATED = "escalated", pgettext_lazy("case", "escalated")
+        CLOSED = "closed", pgettext_lazy("case", "closed")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    task_set = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="+")
+    lineage = models.ForeignKey(Lineage, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+    state_since = models.DateTimeField()
+    due_at = models.DateTimeField(null=True, blank=True)
+    taken_by = person_column(db_column="taken_by", null=True, blank=True)
+    """The governor who decided last."""
+    opened_at = models.DateTimeField()
+    outcome = models.CharField(max_length=12, choices=[(one.value, one.value) for one in Outcome], blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(state="closed", due_at=None) & ~Q(outcome=""))
+                | (
+                    Q(state__in=("open", "reviewing", "asked", "watching", "escalated"))
+                    & Q(due_at__isnull=False, outcome="")
+                ),
+                name="case_has_deadline_or_outcome",
+            ),
+            models.UniqueConstraint(
+                fields=["task_set", "lineage"], condition=~Q(state="closed"), name="case_one_open"
+            ),
+        ]
+        indexes = [models.Index(fields=["due_at"], name="case_due", condition=~Q(state="closed"))]
+
+
+class CaseAlarm(models.Model):
+    """An alarm in its case."""
+
+    alarm = models.OneToOneField(Alarm, primary_key=True, on_delete=models.PROTECT, related_name="in_case")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="alarms")
+    joined_at = models.DateTimeField()
+
+
+class CaseStep(models.Model):
+    """One decision in a case, with its reason. Never changed; nobody but reviewers reads it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="steps")
+    act = models.CharField(max_length=12, choices=[(act.value, act.value) for act in Act])
+    reason = models.TextField()
+    by = person_column(db_column="by")
+    at = models.DateTimeField()
+
+
+class CaseQuestion(models.Model):
+    """A question to a vendor from a closed list. Its answer goes to the case; who serves vendors cannot read it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="questions")
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="+")
+    question = models.CharField(max_length=16)
+    """One of `rules.QUESTIONS`."""
+    asked_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    answer = models.TextField(blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(question__in=sorted(QUESTIONS)), name="question_known"),
+            models.CheckConstraint(
+                condition=Q(answered_at=None, answer="") | (Q(answered_at__isnull=False) & ~Q(answer="")),
+                name="question_answered_in_words",
+            ),
+        ]

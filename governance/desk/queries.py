@@ -1,13 +1,18 @@
-"""Reads about holds: for the release tick and for staff; what vendors are told of them is in `statements`."""
+"""Reads about holds and cases: for the release tick and for staff; what vendors are told is in `telling`."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 
-from governance.desk.models import Hold, HoldDecision, HoldOrder
+from accounts.linking.models import LinkCase
+from accounts.models import Organisation
+from governance.desk.casework import Outcome
+from governance.desk.models import Case, CaseQuestion, CaseStep, Hold, HoldDecision, HoldOrder
 from governance.desk.policies import LET_GO, OPEN
+from governance.watch.models import Alarm
 from submissions.models import Submission
 
 SHOWN = 200
@@ -15,6 +20,11 @@ SHOWN = 200
 
 def hold_of(submission: Submission) -> Hold | None:
     """The hold of a submission, over or not; there is one at most. For staff and for rulings."""
+    return hold_by_id(submission.pk)
+
+
+def hold_by_id(submission: UUID) -> Hold | None:
+    """The same by the submission's id."""
     return _rows().filter(submission=submission).first()
 
 
@@ -51,3 +61,67 @@ def _rows() -> QuerySet[Hold]:
     return Hold.objects.select_related(
         "submission__organisation", "submission__harness_version__harness", "placed_by", "ended_by"
     )
+
+
+def hold_group(task_set_id: UUID, lineage_id: UUID) -> None:
+    """Whoever puts alarms of the lineage into a case waits here, until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"case {task_set_id} {lineage_id}"]
+        )
+
+
+def cases_for_staff() -> list[Case]:
+    """Open ones, the next deadline first, then closed ones, the latest first."""
+    rows = Case.objects.select_related("task_set", "taken_by")
+    lasting = list(rows.exclude(state=Case.State.CLOSED).order_by("due_at"))
+    return [*lasting, *rows.filter(state=Case.State.CLOSED).order_by("-state_since")[:SHOWN]]
+
+
+def case(which: UUID) -> Case | None:
+    return Case.objects.select_related("task_set", "lineage", "taken_by").filter(pk=which).first()
+
+
+def parties(found: Case) -> list[Organisation]:
+    """The organisations of the case's lineage, by name."""
+    return list(Organisation.objects.filter(lineage=found.lineage_id).order_by("name"))
+
+
+def alarms_of(found: Case) -> list[Alarm]:
+    """Oldest first, with harness and submission at hand."""
+    rows = Alarm.objects.filter(in_case__case=found).order_by("raised_at", "id")
+    return list(rows.select_related("harness", "organisation", "submission__harness_version__harness"))
+
+
+def links_of(found: Case) -> list[LinkCase]:
+    """Reviews of links in which the lineage is a party, the latest first."""
+    rows = LinkCase.objects.filter(Q(first=found.lineage_id) | Q(second=found.lineage_id))
+    return list(rows.order_by("-opened_at"))
+
+
+def steps_of(found: Case) -> list[CaseStep]:
+    return list(CaseStep.objects.filter(case=found).select_related("by").order_by("at"))
+
+
+def questions_of(found: Case) -> list[CaseQuestion]:
+    rows = CaseQuestion.objects.filter(case=found).order_by("asked_at")
+    return list(rows.select_related("submission__harness_version__harness"))
+
+
+def submissions_of(found: Case) -> list[Submission]:
+    """Every submission of the lineage on the version, the latest first."""
+    rows = Submission.objects.filter(organisation__lineage=found.lineage_id, task_set=found.task_set_id)
+    return list(rows.select_related("harness_version__harness", "organisation").order_by("-id"))
+
+
+def false_alarms() -> QuerySet[Alarm]:
+    """Alarms of cases that reviewers closed as false: lineages that calibration counts as honest."""
+    return Alarm.objects.filter(in_case__case__outcome=Outcome.FALSE_ALARM)
+
+
+def holds_of(found: Case) -> list[Hold]:
+    """Holds of the lineage's submissions on the version, the latest first."""
+    rows = _rows().filter(
+        submission__organisation__lineage=found.lineage_id, submission__task_set=found.task_set_id
+    )
+    return list(rows.order_by("-placed_at"))

@@ -1,4 +1,4 @@
-"""What events say about holds, for `manage.py audit verify`."""
+"""What events say about holds and cases, for `manage.py audit verify`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from audit.replay import INSTANT, Ledger, State, Told, becomes, sets, together
 def _ended(state: State, event: Told) -> None:
     state.update(state=event.text("end"), why=event.text("why"), ended=event.text("at"))
     state.update({name: event.text(name) for name in ("ended_by", "ground", "ruling")})
+
+
+def _moved(state: State, event: Told) -> None:
+    state.update(state=event.text("after"), due=event.text("due_at"), outcome=event.text("closed_as"))
+    if event.text("decided_by"):
+        state["taken_by"] = event.text("decided_by")
 
 
 LEDGERS = [
@@ -58,5 +64,41 @@ LEDGERS = [
             "hold.decision_withdrawn": sets(withdrawn_by="withdrawn_by", withdrawn="at"),
         },
         key=lambda event: event.text("decision"),
+    ),
+    Ledger(
+        table="desk_case",
+        columns=("task_set", "lineage", "state", "due", "outcome", "taken_by"),
+        query="SELECT found.id, version.label, lineage_id, found.state, "  # noqa: S608 - as above
+        f"{INSTANT.format('due_at')}, outcome, taken_by FROM desk_case found "
+        "JOIN benchmark_tasksetversion version ON version.id = found.task_set_id",
+        begins=frozenset({"case.opened"}),
+        steps={
+            "case.opened": together(
+                sets(task_set="task_set", lineage="lineage", due="due_at"),
+                becomes(state="open", outcome="", taken_by=""),
+            ),
+            "case.moved": _moved,
+        },
+    ),
+    Ledger(
+        table="desk_casealarm",
+        columns=("case",),
+        query="SELECT alarm_id, case_id FROM desk_casealarm",
+        begins=frozenset({"case.alarm_joined"}),
+        steps={"case.alarm_joined": lambda state, event: state.update(case=event.subject)},
+        key=lambda event: event.text("alarm"),
+    ),
+    Ledger(
+        table="desk_casequestion",
+        columns=("case", "submission", "question", "answered"),
+        query="SELECT id, case_id, submission_id, question, "  # noqa: S608 - as above
+        f"{INSTANT.format('answered_at')} FROM desk_casequestion",
+        begins=frozenset({"case.question_asked"}),
+        steps={
+            "case.question_asked": together(
+                sets(case="case", submission="submission", question="question"), becomes(answered="")
+            ),
+            "case.question_answered": sets(answered="at"),
+        },
     ),
 ]

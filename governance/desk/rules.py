@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+VERSION = "2026-12"
+"""Of this list, as the rules page shows it. Whoever changes a rule gives it another."""
 ORDERED = "ordered"
 """The rule of a hold that a governor ordered for a stated reason."""
 
@@ -90,3 +92,27 @@ _GROUNDS = (
     Ground("card", _("The review found that what ran is not what the HarnessCard declares.")),
 )
 GROUNDS: Mapping[str, Ground] = {ground.code: ground for ground in _GROUNDS}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a vendor can be asked in a case. None of them tells anything about tasks."""
+
+    code: str
+    sentence: Promise
+
+
+_QUESTIONS = (
+    Question("changes", _("What changed between this version of your harness and the one before, and why?")),
+    Question(
+        "model", _("Which models and endpoints answered during this submission, and in which versions?")
+    ),
+    Question(
+        "memory", _("Does the harness carry anything from earlier runs, and if so, what and where from?")
+    ),
+    Question("parts", _("Does the harness answer a part of the tasks only, and how does it choose them?")),
+    Question(
+        "relations", _("With which other organisations do you share code, models, accounts or results?")
+    ),
+)
+QUESTIONS: Mapping[str, Question] = {question.code: question for question in _QUESTIONS}

@@ -30,6 +30,7 @@ from governance.desk.policies import LET_GO, OPEN, Why
 from governance.desk.rules import GROUNDS, ORDERED, RULES
 from governance.models import Release
 from governance.services import is_due, release_held
+from governance.watch.models import Alarm
 from submissions.models import Slot, Submission
 from submissions.policies.states import IN_FLIGHT
 from submissions.problems import Code, refuse
@@ -78,6 +79,10 @@ def hold_if_due(submission: Submission, *, by: Actor) -> Hold | None:
             return known if known.state in OPEN else None
         if row.state != Submission.State.GRADING or not is_due(row):
             return None
+        asking = Alarm.objects.filter(submission=row, kind=Alarm.Kind.HOLD, channel__in=RULES)
+        alarms = list(asking.order_by("-statistic", "id"))
+        if alarms:
+            return place_hold(row, rule=alarms[0].channel, alarms=[alarm.pk for alarm in alarms], by=by)
         order = HoldOrder.objects.filter(submission=row).select_related("ordered_by").first()
         if order is None:
             return None

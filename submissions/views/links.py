@@ -37,6 +37,7 @@ SIGNALS = {
     "template": gettext_lazy("one template answer for many tasks"),
     "artefacts": gettext_lazy("answers alike to the byte on many tasks"),
     "tokens": gettext_lazy("costs that rise and fall together, task by task"),
+    "review": gettext_lazy("a review of alarms by a governor"),
 }
 REFUSED = 409
 

@@ -33,6 +33,7 @@ from tests.access.registration import filing
 from tests.access.upstreams.arranged import of_the_platform, registered
 from tests.accounts.duties import acting, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
+from tests.governance.desk.arranged import open_case
 from tests.pages import site
 from tests.submissions import world
 
@@ -78,7 +79,7 @@ class Address:
         first = self.name.partition(":")[0]
         if self.pattern.startswith("api/"):
             return "api"
-        return "console" if first in ("console", "auditing") else "pages"
+        return "console" if first == "auditing" or "console/" in self.pattern else "pages"
 
 
 def addresses(resolver: Any = None, within: Address | None = None) -> list[Address]:
@@ -207,6 +208,17 @@ def _people(vendor: world.Vendor, other: world.Vendor) -> dict[str, User]:
     }
 
 
+def _of_the_desk(version: TaskSetVersion, governor: User) -> dict[str, object]:
+    """A hold, a case and a question, of a vendor that nobody here belongs to."""
+    found = open_case(world.vendor(), version, governor)
+    return {
+        **dict.fromkeys(("signals:case which", "signals:case_act which"), found.case.id),
+        **dict.fromkeys(("signals:hold submission", "signals:hold_act submission"), found.hold.submission_id),
+        "signals:hold_decide which": found.decision.id,
+        "desk:question question": found.question.id,
+    }
+
+
 def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: User) -> dict[str, object]:
     """What staff and auditors look at, by the address and the argument where another address has it too."""
     office = opened()
@@ -237,5 +249,6 @@ def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: Us
         ),
         "room": room.id,
         "opening": proposed(checked, engineer).id,
+        **_of_the_desk(version, governor),
         "console:return_act which": returns.propose(submission.pk, reason="down", by=acting(engineer)).id,
     }

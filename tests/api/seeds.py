@@ -16,6 +16,7 @@ from benchmark.models import TaskSetVersion
 from governance.confirmation import services as confirmations
 from governance.confirmation.models import ConfirmationRun
 from governance.confirmation.policies import may_withdraw
+from governance.desk.services import place_hold
 from submissions import services
 from submissions.models import HarnessVersion, Submission, WebhookEndpoint
 from submissions.problems import Code
@@ -170,6 +171,13 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         confirmations.request(found, consent=True, by=vendor.actor, key=key)
         return {"path_parameters": {"submission_id": str(found.id)}}
 
+    def held() -> Good:
+        states = (*site.TO_RUNNING, ("grading", Code.ALL_RUNS_EXECUTED))
+        row = site.moved(vendor.submit(task_set, vendor.harness(f"h{uuid.uuid4().hex[:8]}")), *states)
+        world.end_run(row.held_out_run)
+        place_hold(row, rule="contrast", alarms=[], by=world.BY)
+        return {"path_parameters": {"submission_id": str(row.id)}}
+
     def opened(data: bytes, version: HarnessVersion) -> dict[str, Any]:
         body = {"harness_version": str(version.id), "sha256": sha256(data), "size": len(data)}
         return vendor.api.post("uploads", body).body
@@ -238,6 +246,7 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "submission": moved,
         "submission_cancel": moved,
         "submission_choose": lambda: {**moved(*AWAITING), "body": {"choice": "keep"}},
+        "submission_hold": held,
         "confirmation": confirming,
         "confirmation_withdraw": confirming,
         "confirmation_request": lambda: {**ready(), "body": {"publication_consent": True}},

@@ -95,12 +95,21 @@ INSERT INTO submissions_admissionstop (id, task_set_id, cause, since)
 UPDATE submissions_webhookendpoint SET url = 'x';
 INSERT INTO desk_hold (id, submission_id, rule, state, state_since, placed_at, due_at, why, ground)
   SELECT gen_random_uuid(), id, 'contrast', 'active', now(), now(), now() + interval '9 days', '', ''
-  FROM submissions_submission;
+  FROM submissions_submission WHERE id NOT IN (SELECT submission_id FROM desk_hold);
 INSERT INTO desk_holdorder (submission_id, ordered_by, reason, ordered_at)
   SELECT s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), 'x', now() FROM submissions_submission s;
 INSERT INTO desk_holddecision (id, submission_id, kind, ground, reason, proposed_by, proposed_at)
-  SELECT gen_random_uuid(), s.id, 'extend', '', 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now()
+  SELECT gen_random_uuid(), s.id, 'void', 'card', 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now()
   FROM submissions_submission s;
+INSERT INTO desk_case (id, task_set_id, lineage_id, state, state_since, due_at, opened_at, outcome)
+  SELECT gen_random_uuid(), v.id, l.id, 'open', now(), now(), now(), ''
+  FROM benchmark_tasksetversion v, accounts_lineage l WHERE l.id NOT IN (SELECT lineage_id FROM desk_case);
+INSERT INTO desk_casealarm (alarm_id, case_id, joined_at)
+  SELECT id, (SELECT id FROM desk_case), now() FROM watch_alarm WHERE kind = 'signal';
+INSERT INTO desk_casestep (id, case_id, act, reason, "by", at)
+  SELECT gen_random_uuid(), id, 'take', 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now() FROM desk_case;
+INSERT INTO desk_casequestion (id, case_id, submission_id, question, asked_at, due_at, answer)
+  SELECT gen_random_uuid(), c.id, s.id, 'model', now(), now(), '' FROM desk_case c, submissions_submission s;
 INSERT INTO governance_runcommitment (submission_id, root, runs, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM submissions_submission;
 INSERT INTO governance_releasepolicy (id, task_set_id, profile, rule, grid_points, rho, tick_seconds, half_widths,
@@ -129,8 +138,8 @@ INSERT INTO watch_examination (submission_id, task_set_id, failures, failed_sinc
   SELECT id, task_set_id, 1, now(), 'x' FROM submissions_submission;
 INSERT INTO watch_alarm (id, task_set_id, organisation_id, harness_id, submission_id, channel, kind, statistic, level,
     raised_at)
-  SELECT gen_random_uuid(), s.task_set_id, s.organisation_id, h.id, s.id, 'x', 'signal', 1, 1, now()
-  FROM submissions_submission s, submissions_harness h;
+  SELECT gen_random_uuid(), s.task_set_id, s.organisation_id, v.harness_id, s.id, 'x', 'signal', 1, 1, now()
+  FROM submissions_submission s JOIN submissions_harnessversion v ON v.id = s.harness_version_id;
 INSERT INTO watch_alarmevidence (alarm_id, content)
   SELECT alarm.id, '{}' FROM watch_alarm alarm
 ;

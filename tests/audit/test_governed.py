@@ -35,6 +35,7 @@ from tests.audit.changes import CHANGES
 from tests.audit.test_log import Connect
 from tests.factories import run_of
 from tests.governance.appeals.arranged import filed as appealed
+from tests.governance.desk.arranged import open_case
 from tests.governance.watching import alarm_of
 from tests.pages import site
 from tests.servers import Servers
@@ -160,6 +161,7 @@ def everything(transactional_db: None) -> None:
     appointed()
     upstream_with_credential(vendor)
     exchanged(vendor, harness)
+    open_case(vendor, version, opened().holder(Duty.HELD_OUT_GOVERNOR))
     run_of(version)
     assert claims.claim_execution("w") is not None
 

@@ -109,13 +109,14 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
         "api-publisher": ("publisher_id", [UNKNOWN]),
         "remove_publisher": ("publisher", [UNKNOWN]),
         "end_session": ("session", [UNKNOWN]),
+        "question": ("question", [UNKNOWN]),
     }
     for name in ("api-upstream", "api-upstream-credential", "api-upstream-test"):
         one_each[name] = ("upstream_id", [scene.upstream])
     for name in ("upstream", "change_upstream", "upstream_credential", "try_upstream", "retire_upstream"):
         one_each[name] = ("upstream", [scene.upstream])
     ends = ("submission", "submission-cancel", "submission-choice", "preflight", "result", "receipt")
-    for end in (*ends, "confirmation", "confirmation-withdraw"):
+    for end in (*ends, "submission-hold", "confirmation", "confirmation-withdraw"):
         one_each[f"api-{end}"] = ("submission_id", [*submissions, scene.preflight])
     one_each["dossier"] = ("label", [scene.label, "no-such-version"])
     for name in ("dated_release", "dated_release_file", "errata", "errata_file"):

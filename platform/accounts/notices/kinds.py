@@ -40,6 +40,7 @@ class Kind(StrEnum):
     SUBMISSION_HELD = "submission.held"
     SUBMISSION_HOLD_EXTENDED = "submission.hold_extended"
     SUBMISSION_HOLD_LIFTED = "submission.hold_lifted"
+    SUBMISSION_QUESTION = "submission.question"
     SUBMISSION_PAUSED = "submission.paused"
     PREFLIGHT_PASSED = "preflight.passed"
     PREFLIGHT_FAILED = "preflight.failed"

@@ -117,6 +117,14 @@ TEXTS: Mapping[Kind, Text] = {
         _("Your use is returned and the cooldown has ended. The result is released with the next tick."),
         *_SUBMISSION,
     ),
+    Kind.SUBMISSION_QUESTION: Text(
+        _("A question about %(harness)s %(version)s"),
+        _(
+            "The governors of the held-out set ask you something about this submission. Answer by %(deadline)s."
+        ),
+        "desk:question",
+        "question",
+    ),
     Kind.SUBMISSION_PAUSED: Text(
         _("Paused: %(harness)s %(version)s"),
         _("The platform has paused this submission. It goes on by itself, or you are asked by %(deadline)s."),

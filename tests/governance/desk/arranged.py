@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from accounts.duties.table import Duty
 from accounts.models import User
 from benchmark.models import TaskSetVersion
 from config import clock
 from governance import services as governance
-from governance.desk import queries, services
-from governance.desk.models import Hold
+from governance.desk import cases, queries, services
+from governance.desk.models import Case, CaseQuestion, Hold, HoldDecision
 from governance.tasks import tick
+from governance.watch.models import Alarm, AlarmEvidence
 from submissions.models import Submission
+from submissions.problems import Code
 from tests.accounts.duties import Office, acting, opened
-from tests.factories import BY
+from tests.factories import BY, recorded_as
 from tests.governance.test_delivery import bring_on, write_results
+from tests.pages import site
 from tests.submissions import world
 from tests.submissions.outcomes import bring_to
 
@@ -86,3 +90,48 @@ def hold_of(submission: Submission) -> Hold:
     found = queries.hold_of(submission)
     assert found is not None
     return found
+
+
+def alarm(submission: Submission, kind: str = "hold", channel: str = "contrast", **evidence: Any) -> Alarm:
+    """As the detectors raise it; what it rests on only where `evidence` is given."""
+    row = Alarm(
+        task_set=submission.task_set,
+        organisation=submission.organisation,
+        harness=submission.harness_version.harness,
+        submission=submission,
+        channel=channel,
+        kind=kind,
+        statistic=4.2,
+        level=3.05,
+        raised_at=clock.now(),
+    )
+    with recorded_as("alarm", row.id):
+        row.save()
+        if evidence:
+            AlarmEvidence.objects.create(alarm=row, content=evidence)
+    return row
+
+
+@dataclass
+class Open:
+    """A held submission with a proposal about its hold, and the case of its alarm with a question that waits."""
+
+    hold: Hold
+    decision: HoldDecision
+    case: Case
+    question: CaseQuestion
+
+
+def open_case(vendor: world.Vendor, version: TaskSetVersion, governor: User) -> Open:
+    """On any version, without workers; another alarm, a signal, stays outside of the case."""
+    states = (*site.TO_RUNNING, ("grading", Code.ALL_RUNS_EXECUTED))
+    found = site.moved(vendor.submit(version, vendor.harness("held")), *states)
+    world.end_run(found.held_out_run)
+    raised = alarm(found)
+    alarm(found, "signal", "gap")
+    hold = services.place_hold(found, rule=raised.channel, alarms=[raised.id], by=BY)
+    decision = services.propose(found, "extend", reason=REASON, by=acting(governor))
+    cases.group_alarms(by=BY)
+    case = Case.objects.get()
+    cases.ask(case.id, found, "model", reason=REASON, by=acting(governor))
+    return Open(hold, decision, Case.objects.get(), CaseQuestion.objects.get())
