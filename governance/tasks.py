@@ -13,6 +13,8 @@ from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
+from governance.rotation import planning
+from governance.rotation import services as rotation
 from governance.watch import exposing
 from governance.watch import services as watching
 
@@ -54,3 +56,10 @@ def keep_records() -> None:
     """Make the fingerprints of versions that have none yet; escalate problems that stayed too long."""
     records.make_indexes(by=system("records"))
     records.escalate_due(by=system("records"))
+
+
+@shared_task(name="governance.tasks.rotate")
+def rotate() -> None:
+    """Move on what is past its deadline in the rotation queue and its plans."""
+    rotation.tend(by=system("rotation"))
+    planning.tend(by=system("rotation"))

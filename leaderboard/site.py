@@ -40,13 +40,15 @@ DECIDED = {
     "console:rooms": Decision.AUDIT_ROOM,
     "watching:gaps": Decision.HOLD,
     "signals:signals": Decision.OPERATOR_CASE,
+    "rotating:queue": Decision.RETIREMENT,
+    "rotating:stock": Decision.RETIREMENT,
 }
 """Pages of the console about a decision, which other staff do not have."""
 KEPT = {"console:platform_upstreams": Duty.EVALUATION_ENGINEER}
 """Pages of what the holders of one duty keep."""
 SEEN = {"problem_queue:queue": problems.SEE}
 """Pages of what is held out, for the holders of any of these duties."""
-EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions", "auditing:explorer"})
+EXACT_PAGES = frozenset({"leaderboard:home", "rotating:queue", "console:submissions", "auditing:explorer"})
 
 BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
 """Parts of addresses that belong to a page of the sidebar without lying below it."""
@@ -236,6 +238,8 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("governing:accounts", _("Leak ledger")),
             ("problem_queue:queue", _("Problem queue")),
             ("watching:gaps", _("Public and held-out tasks")),
+            ("rotating:queue", _("Rotation queue")),
+            ("rotating:stock", _("Reserve of tasks")),
             ("console:workers", _("Workers")),
             ("console:platform_upstreams", _("Model upstreams")),
             ("console:duties", _("Access review")),

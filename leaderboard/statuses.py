@@ -218,6 +218,32 @@ DELIVERY: dict[str, Look] = {
     "failed": Look("bad", "cross", _("given up")),
 }
 
+ROTATION: dict[str, Look] = {
+    "queued": Look("warn", "clock", pgettext_lazy("rotation", "queued")),
+    "proposed": Look("warn", "question", pgettext_lazy("rotation", "decision proposed")),
+    "watching": Look("busy", "half", pgettext_lazy("rotation", "watched further")),
+    "rotating": Look("busy", "clock", pgettext_lazy("rotation", "leaves with the next version")),
+    "retiring": Look("busy", "clock", pgettext_lazy("rotation", "retires with the next version")),
+    "replaced": Look("good", "check", pgettext_lazy("rotation", "replaced")),
+    "retired": Look("calm", "stop", pgettext_lazy("rotation", "retired")),
+    "dismissed": Look("calm", "stop", pgettext_lazy("rotation", "false alarm")),
+}
+
+PLAN: dict[str, Look] = {
+    "seeded": Look("busy", "lock", pgettext_lazy("plan", "seed committed")),
+    "drawn": Look("warn", "clock", pgettext_lazy("plan", "drawn")),
+    "proposed": Look("warn", "question", pgettext_lazy("plan", "proposed")),
+    "approved": Look("good", "check", pgettext_lazy("plan", "approved")),
+    "composed": Look("busy", "half", pgettext_lazy("plan", "next version drafted")),
+    "in_force": Look("good", "check", pgettext_lazy("plan", "in force")),
+    "discarded": Look("calm", "stop", pgettext_lazy("plan", "discarded")),
+}
+
+STOCK: dict[str, Look] = {
+    "enough": Look("good", "check", pgettext_lazy("stock", "enough")),
+    "short": Look("warn", "warning", pgettext_lazy("stock", "short")),
+}
+
 NOTICE: dict[str, Look] = {"unread": Look("busy", "bell", _("unread"))}
 
 KINDS: dict[str, dict[str, Look]] = {
@@ -244,6 +270,9 @@ KINDS: dict[str, dict[str, Look]] = {
     "decision": DECISION,
     "appeal": APPEAL,
     "ruling": RULING,
+    "rotation": ROTATION,
+    "plan": PLAN,
+    "stock": STOCK,
     "export": EXPORT,
     "notice": NOTICE,
     "webhook": WEBHOOK,

@@ -69,7 +69,7 @@ def verify(version: TaskSetVersion, progress: Callable[[int, int], None] | None 
     """Recompute every digest from what is stored; returns the complaints, empty where all is as frozen."""
     complaints = []
     with TemporaryDirectory(prefix="verify-") as folder:
-        packs = {pack.id: _fetch_pack(pack) for pack in version.packs.all()}
+        packs = {pack.id: fetch_pack(pack) for pack in version.packs.all()}
         complaints += [
             f"pack {pack.id}: digest differs"
             for pack in version.packs.all()
@@ -77,7 +77,9 @@ def verify(version: TaskSetVersion, progress: Callable[[int, int], None] | None 
         ]
         rows = list(TaskRevision.objects.filter(version=version).order_by("slug"))
         for at, row in enumerate(rows, start=1):
-            files = {name: data for kind in AssetPack.Kind for name, data in _part(row, kind, packs).items()}
+            files = {
+                name: data for kind in AssetPack.Kind for name, data in part_of(row, kind, packs).items()
+            }
             derived = files.pop(DERIVED_RULES, b"")
             complaints += _complaints(row, Path(folder) / row.slug, files, derived)
             if progress:
@@ -89,11 +91,13 @@ def verify(version: TaskSetVersion, progress: Callable[[int, int], None] | None 
     return complaints
 
 
-def _fetch_pack(pack: AssetPack) -> bytes:
+def fetch_pack(pack: AssetPack) -> bytes:
+    """The plain pack; needs the key of its kind."""
     return store.get_sealed_bytes(settings.S3_BUCKET_SEALED, pack.object_key, under=open_pack(pack))
 
 
-def _part(row: TaskRevision, kind: AssetPack.Kind, packs: dict[Any, bytes]) -> dict[str, bytes]:
+def part_of(row: TaskRevision, kind: AssetPack.Kind, packs: dict[Any, bytes]) -> dict[str, bytes]:
+    """The task's files of that kind, by name, from plain packs by their id."""
     pack_id, offset, size = (getattr(row, f"{kind}_{name}") for name in ("pack_id", "offset", "size"))
     return split(packs[pack_id][offset : offset + size])
 

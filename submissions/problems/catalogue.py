@@ -76,6 +76,7 @@ def _entries() -> dict[Code, Entry]:
         quota,
         records,
         requests,
+        rotation,
         upstreams,
         webhooks,
     )
@@ -83,6 +84,7 @@ def _entries() -> dict[Code, Entry]:
     rows = [*requests.ROWS, *credentials.ROWS, *publishing.ROWS, *quota.ROWS, *intake.ROWS, *upstreams.ROWS]
     rows += [*lifecycle.ROWS, *webhooks.ROWS, *accounts.ROWS, *confirmation.ROWS, *appeals.ROWS]
     rows += records.ROWS
+    rows += [*rotation.ROWS]
     found = {row[0]: Entry(*row) for row in rows}
     missing = set(Code) - set(found)
     if missing or len(found) != len(rows):

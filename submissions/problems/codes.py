@@ -267,6 +267,16 @@ class Code(StrEnum):
     # linked accounts
     LINK_MOVED_ON = "link_moved_on"
     LINK_BUILT_ON = "link_built_on"
+    # rotation
+    ROTATION_MOVED_ON = "rotation_moved_on"
+    ROTATION_QUEUED_ALREADY = "rotation_queued_already"
+    ROTATION_NOT_HELD_OUT = "rotation_not_held_out"
+    ROTATION_NO_GROUND = "rotation_no_ground"
+    ROTATION_SEED = "rotation_seed"
+    ROTATION_NO_PROFILE = "rotation_no_profile"
+    ROTATION_RESERVE_SHORT = "rotation_reserve_short"
+    ROTATION_CHECKS_FAILED = "rotation_checks_failed"
+    ROTATION_PLANNED_ALREADY = "rotation_planned_already"
     # reviewed issuers
     ISSUER_ADDRESS = "issuer_address"
     ISSUER_PUBLISHED = "issuer_published"

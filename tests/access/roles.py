@@ -34,6 +34,7 @@ from tests.access.upstreams.arranged import of_the_platform, registered
 from tests.accounts.duties import acting, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
 from tests.governance.desk.arranged import open_case
+from tests.governance.rotation import rows as rotation
 from tests.pages import site
 from tests.submissions import world
 
@@ -246,6 +247,12 @@ def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: Us
         **dict.fromkeys(
             (f"console:platform_upstream{name} upstream" for name in ("", "_credential", "_test", "_retire")),
             of_the_platform(engineer).id,
+        ),
+        **dict.fromkeys(
+            (f"rotating:{name} which" for name in ("entry", "reveal", "act")), rotation.queued(version).id
+        ),
+        **dict.fromkeys(
+            (f"rotating:{name} which" for name in ("plan", "plan_act")), rotation.planned(version).id
         ),
         "room": room.id,
         "opening": proposed(checked, engineer).id,

@@ -72,6 +72,8 @@ BY_ADDRESS: dict[str, dict[str, object]] = {
     "signals:case_act": {"act": "watch"},
     "signals:hold_act": {"act": "lift"},
     "signals:hold_decide": {"act": "withdraw"},
+    "rotating:act": {"act": "suggest"},
+    "rotating:plan_act": {"act": "submit"},
 }
 VENDORS_OWN = frozenset(
     {"harness", "harness_id", "version", "version_id", "upload", "upload_id", "submission", "submission_id"}

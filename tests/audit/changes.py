@@ -168,6 +168,20 @@ INSERT INTO records_leakindex (task_set_id, salt, quotes, "values", codes, tasks
 INSERT INTO records_problem (id, task_set_id, part, source, reference, evidence, state, state_since, due_at, reason,
     reported_at)
   SELECT gen_random_uuid(), id, 'rules', 'staff', '', 'x', 'reported', now(), now(), '', now()
-  FROM benchmark_tasksetversion
+  FROM benchmark_tasksetversion;
+INSERT INTO rotation_profiling (id, task_set_id, path, runs, seed, baselines, bank_digest, evaluator_version, tasks,
+    digest, made_at)
+  SELECT gen_random_uuid(), id, 'in_process', 1, '', '{}', '', '1', 1, '', now() FROM benchmark_tasksetversion;
+INSERT INTO rotation_taskprofile (profiling_id, task_id, scores)
+  SELECT p.id, t.id, '{}' FROM rotation_profiling p, benchmark_taskrevision t
+  WHERE t.id NOT IN (SELECT task_id FROM rotation_taskprofile);
+UPDATE rotation_rotationentry SET due_at = now() + interval '9 years';
+UPDATE rotation_rotationplan SET due_at = now() + interval '9 years';
+INSERT INTO rotation_rotationline (plan_id, task_id, domain, origin, replacement_id, distance, fate)
+  SELECT p.id, t.id, t.domain, 'planned', t.id, 0, 'burnt' FROM rotation_rotationplan p, benchmark_taskrevision t;
+INSERT INTO rotation_anchorrun (id, plan_id, version_id, anchor, number, digest, path, means, made_at)
+  SELECT gen_random_uuid(), id, former_id, 'a', 1, '', '', '{}', now() FROM rotation_rotationplan;
+INSERT INTO rotation_succession (id, former_id, next_id, mark, shifts, stated_at)
+  SELECT gen_random_uuid(), id, id, 'annotated', '{}', now() FROM benchmark_tasksetversion
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

@@ -36,6 +36,7 @@ from tests.audit.test_log import Connect
 from tests.factories import run_of
 from tests.governance.appeals.arranged import filed as appealed
 from tests.governance.desk.arranged import open_case
+from tests.governance.rotation import rows as rotation
 from tests.governance.watching import alarm_of
 from tests.pages import site
 from tests.servers import Servers
@@ -163,6 +164,7 @@ def everything(transactional_db: None) -> None:
     exchanged(vendor, harness)
     open_case(vendor, version, opened().holder(Duty.HELD_OUT_GOVERNOR))
     run_of(version)
+    rotation.arranged(version)
     assert claims.claim_execution("w") is not None
 
 

@@ -16,6 +16,7 @@ from benchmark import queries, services
 from benchmark.models import TaskRevision, TaskSetVersion
 from benchmark.services import TaskSetRefused
 from benchmark.synthetic import generate
+from benchmark.synthetic.bank import FIRST_SPARE
 from benchmark.taskdir import TaskDirError
 from config import store
 from evaluation.grader.admission import admit_many
@@ -40,8 +41,11 @@ class Command(BaseCommand):
         generate_.add_argument("--seed", type=int, required=True)
         generate_.add_argument("--out", type=Path, required=True)
         generate_.add_argument("--size", choices=["full", "mini"], default="full")
-        generate_.add_argument("--split", choices=["bank", "dev"], default="bank")
+        generate_.add_argument("--split", choices=["bank", "dev", "reserve"], default="bank")
         generate_.add_argument("--reserve", type=int, default=0)
+        generate_.add_argument(
+            "--first", type=int, default=FIRST_SPARE, help="first number of a reserve made apart"
+        )
         generate_.add_argument(
             "--canary", help="plant unique strings with this prefix in held-out tasks (tests)"
         )
@@ -85,6 +89,7 @@ class Command(BaseCommand):
             size=options["size"],
             split=options["split"],
             reserve=options["reserve"],
+            first=options["first"],
             canary=options["canary"],
             progress=self._progress("generated"),
         )

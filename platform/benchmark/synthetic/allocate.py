@@ -97,6 +97,15 @@ def practice(families: Iterable[Family], size: str) -> list[Slot]:
     )
 
 
+def spare(families: Iterable[Family], wanted: int, *, first: int) -> list[Slot]:
+    """So many reserve tasks of the bank's families, each numbered from `first`; the strata follow one another.
+
+    A number that no bank uses gives tasks of the same families and strata that no bank holds.
+    """
+    keys = sorted(f.key for f in families if f.split == "bank")
+    return sorted(Slot(keys[n % len(keys)], first + n // len(keys), "reserve") for n in range(wanted))
+
+
 def stratum(family: Family, index: int) -> tuple[str, str, int]:
     """Scenario category × operation type × difficulty tier."""
     return family.category, family.operation, level(index)

@@ -17,15 +17,17 @@ from typing import Literal
 
 from benchmark import taskdir
 from benchmark.synthetic import canaries
-from benchmark.synthetic.allocate import PREFIX, Slot, level, practice, seeded, slots
+from benchmark.synthetic.allocate import PREFIX, Slot, level, practice, seeded, slots, spare
 from benchmark.synthetic.drafts import Draft, Dull, Family, Scene, finish
 from benchmark.synthetic.families.catalogue import FAMILIES
 from benchmark.synthetic.render import Card, task_files
 
 Size = Literal["full", "mini"]
-Split = Literal["bank", "dev"]
+Split = Literal["bank", "dev", "reserve"]
 Progress = Callable[[int, int], None]
 ATTEMPTS = 60
+FIRST_SPARE = 5001
+"""Where numbers of a reserve begin that is made apart from a bank."""
 PROCESSES = 2
 README = """# Synthetic task bank
 
@@ -82,23 +84,26 @@ def generate(
     size: Size,
     split: Split = "bank",
     reserve: int = 0,
+    first: int = FIRST_SPARE,
     canary: str | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Write the bank under `out` (created; must be empty) and return its summary.
 
-    `reserve` adds that many further tasks of the bank's families; `canary` plants traceable strings in
+    `reserve` adds that many further tasks of the bank's families; with the split `reserve` there are only those,
+    numbered from `first`, so that they have no name in common with a bank. `canary` plants traceable strings in
     everything held out. Raises FileExistsError when `out` already has content.
     """
     started = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
     if any(out.iterdir()):
         raise FileExistsError(f"{out} is not empty")
-    chosen = (
-        practice(FAMILIES.values(), size)
-        if split == "dev"
-        else slots(FAMILIES.values(), size, seed=f"{version}|{seed}", reserve=reserve)
-    )
+    if split == "dev":
+        chosen = practice(FAMILIES.values(), size)
+    elif split == "reserve":
+        chosen = spare(FAMILIES.values(), reserve, first=first)
+    else:
+        chosen = slots(FAMILIES.values(), size, seed=f"{version}|{seed}", reserve=reserve)
     jobs = [_Job(out, version, seed, slot, canary) for slot in chosen]
     written: list[Written] = []
     for one in _run(jobs):

@@ -36,6 +36,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "tick": {"task": "governance.tasks.tick", "queue": "governance", "seconds": 60.0},
     "budgets": {"task": "governance.tasks.budgets", "queue": "governance", "seconds": 300.0},
     "confirmations": {"task": "governance.tasks.confirm", "queue": "governance", "seconds": 60.0},
+    "rotation": {"task": "governance.tasks.rotate", "queue": "governance", "seconds": 3600.0},
     "appeals": {"task": "governance.appeals.tasks.tick", "queue": "governance", "seconds": 60.0},
     "records": {"task": "governance.tasks.keep_records", "queue": "governance", "seconds": 300.0},
 }
