@@ -38,7 +38,9 @@ ROWS: list[Row] = [
         422,
         Fault.REQUEST,
         _("A ground is missing"),
-        _("A task is retired because it is contaminated, distorted or outdated; the retirement list says which."),
+        _(
+            "A task is retired because it is contaminated, distorted or outdated; the retirement list says which."
+        ),
         _("Choose one of the three."),
     ),
     (

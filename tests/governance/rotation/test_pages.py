@@ -67,7 +67,7 @@ def test_a_plan_is_looked_at_and_approved() -> None:
     assert RotationPlan.objects.get().state == "approved"
     stock = first.get(address("rotating:stock")).content.decode()
     assert "voucher" in stock
-    assert "public-" not in stock
+    assert "finance-held-out-" not in stock
 
 
 def test_others_have_no_such_page() -> None:

@@ -87,8 +87,8 @@ def test_refusals(version: TaskSetVersion) -> None:
 
     assert refused(lambda: draw("another seed of length")) is Code.ROTATION_SEED
     assert refused(draw) is Code.ROTATION_NO_PROFILE
-    bad = {"label": "x", "seed_digest": "short", "by": BY}
-    assert refused(lambda: planning.open_plan(version, **bad)) is Code.ROTATION_SEED
+    short = refused(lambda: planning.open_plan(version, label="x", seed_digest="short", by=BY))
+    assert short is Code.ROTATION_SEED
     rows.profiled(version)
     draw()
     assert refused(draw) is Code.ROTATION_MOVED_ON
