@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from audit.events import system
+from benchmark.queries import open_versions
 from governance import leaks, queries, services
 from governance.confirmation import dating
 from governance.confirmation import queries as confirmations
@@ -13,7 +14,7 @@ from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
-from governance.rotation import planning
+from governance.rotation import intake, planning
 from governance.rotation import services as rotation
 from governance.watch import exposing
 from governance.watch import services as watching
@@ -60,6 +61,10 @@ def keep_records() -> None:
 
 @shared_task(name="governance.tasks.rotate")
 def rotate() -> None:
-    """Move on what is past its deadline in the rotation queue and its plans."""
-    rotation.tend(by=system("rotation"))
-    planning.tend(by=system("rotation"))
+    """Put into the queue what the rules say, move on what is past its deadline, name what is retired and gone."""
+    by = system("rotation")
+    for task_set in open_versions():
+        intake.take_in(task_set, by=by)
+    rotation.tend(by=by)
+    planning.tend(by=by)
+    intake.say_retirements(by=by)

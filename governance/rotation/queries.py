@@ -112,12 +112,6 @@ def held_out(task_set: TaskSetVersion) -> QuerySet[TaskRevision]:
     return TaskRevision.objects.filter(version=task_set, group=Group.HELD_OUT)
 
 
-def never_queued(task_set: TaskSetVersion) -> set[str]:
-    """Ids of held-out tasks that never had an entry."""
-    known = RotationEntry.objects.filter(task_set=task_set).values("task")
-    return {str(key) for key in held_out(task_set).exclude(pk__in=known).values_list("pk", flat=True)}
-
-
 @dataclass(frozen=True)
 class Stock:
     """Reserve tasks of one stratum beside what a version is expected to take of it."""

@@ -85,10 +85,9 @@ def test_a_task_is_in_the_queue_once_and_only_if_held_out() -> None:
     assert refused(lambda: rows.queued(version, public)) is Code.ROTATION_NOT_HELD_OUT
     other = frozen_version("9.1")
     assert refused(lambda: rows.queued(other, rows.held_out(version)[1])) is Code.ROTATION_NOT_HELD_OUT
-    by_hand = {"cause": "hand", "reason": " ", "by": BY}
-    assert (
-        refused(lambda: services.propose(version, rows.held_out(version)[2], **by_hand)) is Reason.NO_REASON
-    )
+    task = rows.held_out(version)[2]
+    wordless = refused(lambda: services.propose(version, task, cause="hand", reason=" ", by=BY))
+    assert wordless is Reason.NO_REASON
 
 
 def test_the_clock_moves_entries_on(monkeypatch: pytest.MonkeyPatch) -> None:

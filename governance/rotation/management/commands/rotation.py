@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from benchmark.services import TaskSetRefused
-from governance.rotation import composing, planning, profiling, queries, trials
+from governance.rotation import composing, intake, planning, profiling, queries, trials
 from governance.rotation.trials import Baseline, TrialFailed
 from submissions.problems import Refused
 
@@ -90,9 +90,7 @@ class Command(BaseCommand):
         found = queries.plan(options["plan"])
         if found is None:
             raise CommandError("there is no such plan")
-        plan = planning.draw(
-            found.pk, seed=options["seed"], unexposed=queries.never_queued(found.former), by=BY
-        )
+        plan = planning.draw(found.pk, seed=options["seed"], unexposed=intake.unexposed(found.former), by=BY)
         for row in queries.changes(plan):
             self.stdout.write(f"{row.domain}: {row.leaving} of {row.held_out} leave")
         failed = ", ".join(plan.checks["failed"])
