@@ -199,5 +199,10 @@ def test_it_is_in_the_log_and_nothing_per_run_is_for_vendors(
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connect_as(role).execute(statement)
+    may = "SELECT has_table_privilege('governance_regrading', 'INSERT')"
+    rights = {
+        role: connect_as(role).execute(may).fetchone() for role in ("sealed", "console", "web", "auditor")
+    }
+    assert rights == {"sealed": (True,), "console": (True,), "web": (False,), "auditor": (False,)}
     with pytest.raises(DatabaseError, match="never change"), transaction.atomic():
         Regrading.objects.update(runs=1)
