@@ -47,7 +47,7 @@ class GapFrame:
 
 
 WIDE = GapFrame(width=760, left=210, span=420, top=28, step=36, stacked=False)
-NARROW = GapFrame(width=340, left=10, span=320, top=24, step=52, stacked=True)
+NARROW = GapFrame(width=340, left=20, span=300, top=24, step=52, stacked=True)
 
 
 def chart(rows: Sequence[GapRow], *, title: str, frame: GapFrame, name: str) -> SafeString:

@@ -15,7 +15,6 @@ from governance.detection.statistics import HOLD_AT
 from governance.detection.streams import Recorded
 from governance.detection.tasks import Mask
 
-HELD = "e-cusum"
 LINKED = "link"
 LINK_LEVELS = {"digest": 1.0, "template": 1.0, "artefacts": float(EQUAL_ARTEFACTS), "tokens": CORRELATION}
 
@@ -38,7 +37,10 @@ class GapFigures:
 
 @dataclass(frozen=True)
 class Raised:
-    """An alarm as it is to be written; `line` is the harness line that it is about."""
+    """An alarm as it is to be written; `line` is the harness line that it is about.
+
+    A hold has the e-process as its statistic, and is named by a channel so that its vendor is told a rule.
+    """
 
     line: Line
     submission: str
@@ -67,7 +69,7 @@ class Looked:
         """Holds and signals of this submission; reviews stand apart, for they are written once a line."""
         line, this = self.line, self.line.submissions[-1]
         if line.state >= HOLD_AT and self.surprise > 1:
-            yield Raised(line, this, HELD, "hold", line.state, HOLD_AT)
+            yield Raised(line, this, channel_of_hold(line), "hold", line.state, HOLD_AT)
         if line.gains and line.gains[-1] > gain.BEYOND:
             yield Raised(line, this, gain.NAME, "signal", line.gains[-1], gain.BEYOND)
         if self.links:
@@ -75,6 +77,16 @@ class Looked:
             yield Raised(line, this, LINKED, "signal", strongest.strength, LINK_LEVELS[strongest.ground])
         if self.gap and self.gap.z >= gap.LEVEL and self.gap.mean - self.gap.usual >= gap.LEAST:
             yield Raised(line, this, gap.NAME, "signal", self.gap.z, gap.LEVEL)
+
+
+def channel_of_hold(line: Line) -> str:
+    """The channel that a hold is named by: the one that weighs most, first among those that this submission adds to."""
+    now = {
+        name
+        for name, found in line.evidence.items()
+        if found and found[-1].submission == line.submissions[-1]
+    }
+    return max(sorted(line.totals), key=lambda name: (name in now, line.totals[name]))
 
 
 def look(analysis: Analysis, new: Recorded) -> Looked:

@@ -13,6 +13,7 @@ from accounts.linking.models import LinkCase
 from audit.events import system
 from benchmark.models import TaskSetVersion
 from config import clock
+from governance.desk.rules import RULES
 from governance.models import Release
 from governance.tasks import tick
 from governance.watch import queries, services, state
@@ -64,8 +65,10 @@ def test_a_prober_raises_an_alarm_and_an_honest_vendor_none(version: TaskSetVers
     holds = [alarm for alarm in found if alarm.kind == "hold"]
     assert [alarm.submission_id for alarm in reversed(holds)] == [asked[3].id, asked[4].id]
     assert all(alarm.statistic >= alarm.level == 1000 for alarm in holds)
+    assert {alarm.channel for alarm in holds} <= set(RULES)  # its vendor is told a rule
     assert Examination.objects.filter(sequence__isnull=False).count() == len(asked) + len(meant_well)
-    assert Release.objects.count() == len(asked) + len(meant_well)
+    released = set(Release.objects.values_list("submission_id", flat=True))
+    assert {one.id for one in (*asked[:3], *meant_well)} <= released
 
 
 def test_evidence_names_submissions_tasks_and_pictures(version: TaskSetVersion) -> None:
