@@ -202,6 +202,7 @@ class LeakCharge(models.Model):
         RESULT = "result", _("result")
         CONFIRMATION = "confirmation", _("confirmation run")
         CORRECTION = "correction", _("correction of an error of the platform")
+        RECHECK = "recheck", _("agreement of a blind re-check")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     task_set = models.ForeignKey(TaskSetVersion, on_delete=models.PROTECT, related_name="+")

@@ -26,6 +26,7 @@ from accounts.duties.queries import duties_of
 from accounts.duties.table import Decision, Duty
 from accounts.notices.queries import unread_count
 from accounts.queries import membership_of
+from governance.appeals.services.deciding import SEE_HELD_OUT
 from governance.records.problems import policies as problems
 from leaderboard import times
 from leaderboard.queries import PolicySummary, policy_summary
@@ -42,11 +43,16 @@ DECIDED = {
     "signals:signals": Decision.OPERATOR_CASE,
     "rotating:queue": Decision.RETIREMENT,
     "rotating:stock": Decision.RETIREMENT,
+    "judging:appeals": Decision.APPEAL,
 }
 """Pages of the console about a decision, which other staff do not have."""
 KEPT = {"console:platform_upstreams": Duty.EVALUATION_ENGINEER}
 """Pages of what the holders of one duty keep."""
-SEEN = {"problem_queue:queue": problems.SEE}
+SEEN = {
+    "problem_queue:queue": problems.SEE,
+    "judging:opinions": frozenset({Duty.TASK_AUTHOR}),
+    "judging:rechecks": SEE_HELD_OUT,
+}
 """Pages of what is held out, for the holders of any of these duties."""
 EXACT_PAGES = frozenset({"leaderboard:home", "rotating:queue", "console:submissions", "auditing:explorer"})
 
@@ -210,6 +216,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("submissions:harnesses", _("Harnesses")),
             ("submissions:submissions", _("Submissions")),
             ("governance:information", _("Information budget")),
+            ("appeals:appeals", _("Appeals")),
             ("submissions:upstreams", _("Model upstreams")),
             ("submissions:tokens", _("Tokens")),
             ("submissions:publishers", _("Trusted publishers")),
@@ -236,6 +243,9 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("console:links", _("Linked accounts")),
             ("signals:signals", _("Signals")),
             ("governing:accounts", _("Leak ledger")),
+            ("judging:appeals", _("Appeals")),
+            ("judging:opinions", _("Opinions on appeals")),
+            ("judging:rechecks", _("Runs to judge again")),
             ("problem_queue:queue", _("Problem queue")),
             ("watching:gaps", _("Public and held-out tasks")),
             ("rotating:queue", _("Rotation queue")),

@@ -187,6 +187,15 @@ APPEAL: dict[str, Look] = {
     "withdrawn": Look("calm", "stop", pgettext_lazy("appeal", "withdrawn")),
 }
 
+RECHECK: dict[str, Look] = {
+    "committed": Look("warn", "question", pgettext_lazy("recheck", "waits for your word")),
+    "revealed": Look("busy", "clock", pgettext_lazy("recheck", "waits for the draw")),
+    "drawn": Look("busy", "half", pgettext_lazy("recheck", "being judged")),
+    "judged": Look("busy", "half", pgettext_lazy("recheck", "judged, shown on the next tick")),
+    "shown": Look("good", "check", pgettext_lazy("recheck", "done")),
+    "lapsed": Look("calm", "stop", pgettext_lazy("recheck", "not held")),
+}
+
 RULING: dict[str, Look] = {
     "upheld": Look("good", "check", pgettext_lazy("ruling", "upheld")),
     "partly": Look("warn", "half", pgettext_lazy("ruling", "upheld in part")),
@@ -273,6 +282,7 @@ KINDS: dict[str, dict[str, Look]] = {
     "rotation": ROTATION,
     "plan": PLAN,
     "stock": STOCK,
+    "recheck": RECHECK,
     "export": EXPORT,
     "notice": NOTICE,
     "webhook": WEBHOOK,

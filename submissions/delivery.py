@@ -27,7 +27,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 RECORDED = frozenset(
     {"result", "preflight", "card", "receipt", "entry", "audit_room", "comparison", "held_out", "case"}
-    | {"registration", "evidence", "link", "appeal", "problem"}
+    | {"registration", "evidence", "link", "appeal", "recheck", "problem"}
     | {"rotation", "rotation_plan"}
 )
 """Each delivery of these is an event of its own: released values, runs on public tasks, filed cards, receipts, entries

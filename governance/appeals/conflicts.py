@@ -15,6 +15,7 @@ from config import clock
 from governance.appeals import policies
 from governance.appeals.models import Appeal, OutsideArbiter
 from governance.appeals.policies import Concern, Subject, Ties
+from governance.desk.models import Hold, HoldDecision, HoldOrder
 from submissions.problems import Code
 from submissions.returns.models import UseReturn
 
@@ -70,6 +71,10 @@ def people_behind(appeal: Appeal) -> set[UUID]:
 
 
 def _decisions(appeal: Appeal) -> Iterator[models.Model]:
+    if appeal.subject == Subject.HOLD and appeal.submission_id:
+        yield from Hold.objects.filter(submission=appeal.submission_id)
+        yield from HoldOrder.objects.filter(submission=appeal.submission_id)
+        yield from HoldDecision.objects.filter(submission=appeal.submission_id)
     if appeal.subject in (Subject.QUOTA, Subject.FAULT) and appeal.submission_id:
         yield from UseReturn.objects.filter(slot__submission=appeal.submission_id)
 

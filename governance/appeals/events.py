@@ -132,3 +132,82 @@ class OutsiderEnded(Event):
     kind: ClassVar[str] = "outside_arbiter.ended"
     subject_type: ClassVar[str] = "outside_arbiter"
     sentence = _("{actor} ended that {subject} is an arbiter from outside.")
+
+
+class RecheckCommitted(Event):
+    """`commitment` is the SHA-256 of the platform's nonce in hex, fixed before the vendor's word is known."""
+
+    kind: ClassVar[str] = "recheck.committed"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("{actor} committed to a nonce for the blind re-check of the appeal {subject}.")
+    commitment: str
+    word_due: str
+
+
+class RecheckPanelNamed(Event):
+    kind: ClassVar[str] = "recheck.panel_named"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("{actor} named {first} and {second} to judge runs of the appeal {subject} again.")
+    first: str
+    second: str
+
+
+class RecheckRevealed(Event):
+    """The word itself stands in no event; its SHA-256 is in the filing, the seed in the draw."""
+
+    kind: ClassVar[str] = "recheck.revealed"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("{actor} gave the word for the blind re-check of the appeal {subject}.")
+
+
+class RecheckDrawn(Event):
+    """`seed` is SHA-256 of word, line feed and nonce (governance.appeals.drawing)."""
+
+    kind: ClassVar[str] = "recheck.drawn"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("{runs} runs were drawn for the blind re-check of the appeal {subject}.")
+    seed: str
+    nonce: str
+    runs: int
+
+
+class RecheckRead(Delivered):
+    """One of the two was shown a run to be judged again."""
+
+    kind: ClassVar[str] = "recheck.read"
+    subject_type: ClassVar[str] = "recheck_sheet"
+    sentence = _("{actor} was shown the sheet {subject} of a blind re-check ({surface}).")
+
+
+class RecheckJudged(Event):
+    """One run was judged by one of the two; what they found is in no event."""
+
+    kind: ClassVar[str] = "recheck.judged"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("{actor} judged a run of the blind re-check of the appeal {subject}.")
+    sheet: str
+
+
+class RecheckComplete(Event):
+    kind: ClassVar[str] = "recheck.complete"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("Every run of the blind re-check of the appeal {subject} is judged.")
+
+
+class RecheckShown(Event):
+    """Agreement in points with its interval; without one where the information budget did not cover it."""
+
+    kind: ClassVar[str] = "recheck.shown"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("The agreement of the blind re-check of the appeal {subject} over {runs} runs was shown.")
+    runs: int
+    agreement: int | None = None
+    low: int | None = None
+    high: int | None = None
+    below: int
+
+
+class RecheckLapsed(Event):
+    kind: ClassVar[str] = "recheck.lapsed"
+    subject_type: ClassVar[str] = "appeal"
+    sentence = _("The blind re-check of the appeal {subject} was not held.")

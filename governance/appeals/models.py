@@ -13,7 +13,7 @@ from django.utils.translation import pgettext_lazy
 from accounts.duties.models import person_column
 from accounts.models import Lineage, Organisation
 from benchmark.models import Domain, TaskSetVersion
-from config.ids import new_id
+from config.ids import new_id, opaque_id
 from governance.appeals import policies
 from governance.appeals.policies import ENDS
 from submissions.models import Submission
@@ -223,5 +223,101 @@ class OutsideArbiter(models.Model):
                 & ~Q(person=F("named_by"))
                 & ~Q(person=F("confirmed_by")),
                 name="outsider_two_people",
+            ),
+        ]
+
+
+class Recheck(models.Model):
+    """The blind re-check of an appeal against a score, as its vendor sees it."""
+
+    class State(models.TextChoices):
+        COMMITTED = "committed", pgettext_lazy("recheck", "waits for your word")
+        REVEALED = "revealed", pgettext_lazy("recheck", "waits for the draw")
+        DRAWN = "drawn", pgettext_lazy("recheck", "being judged")
+        JUDGED = "judged", pgettext_lazy("recheck", "judged, shown on the next tick")
+        SHOWN = "shown", pgettext_lazy("recheck", "done")
+        LAPSED = "lapsed", pgettext_lazy("recheck", "not held")
+
+    appeal = models.OneToOneField(Appeal, primary_key=True, on_delete=models.PROTECT, related_name="recheck")
+    state = models.CharField(max_length=12, choices=State.choices, default=State.COMMITTED)
+    state_since = models.DateTimeField()
+    platform_commitment = models.CharField(max_length=64)
+    """SHA-256 of the platform's nonce, in the log before the vendor's word is known."""
+    committed_at = models.DateTimeField()
+    word_due_at = models.DateTimeField()
+    word = models.CharField(max_length=200, blank=True, default="")
+    nonce = models.CharField(max_length=64, blank=True, default="")
+    """The platform's, in hex, once runs were drawn."""
+    runs = models.PositiveSmallIntegerField(null=True, blank=True)
+    agreement = models.PositiveSmallIntegerField(null=True, blank=True)
+    low = models.PositiveSmallIntegerField(null=True, blank=True)
+    high = models.PositiveSmallIntegerField(null=True, blank=True)
+    is_below = models.BooleanField(null=True, blank=True)
+    """Whether the domain is to be graded again; known also where the agreement itself is not shown."""
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="shown", is_below__isnull=False) | ~Q(state="shown") & Q(agreement=None),
+                name="recheck_shown_with_its_finding",
+            ),
+        ]
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("shown", "lapsed")
+
+
+class RecheckSecret(models.Model):
+    """The platform's nonce, wrapped under the key of the sealed workers. Read by sealed work only."""
+
+    appeal = models.OneToOneField(Appeal, primary_key=True, on_delete=models.PROTECT, related_name="+")
+    wrapped_nonce = models.BinaryField()
+
+
+class RecheckPanel(models.Model):
+    """The two who judge: neither sees whose runs they are, nor the first verdict."""
+
+    appeal = models.OneToOneField(Appeal, primary_key=True, on_delete=models.PROTECT, related_name="panel")
+    first = person_column(db_column="first")
+    second = person_column(db_column="second")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(first=F("second")), name="recheck_two_judge"),
+        ]
+
+
+class RecheckItem(models.Model):
+    """One run that was drawn, with its first verdict. Read by sealed work only."""
+
+    id = models.UUIDField(primary_key=True, default=opaque_id, editable=False)
+    appeal = models.ForeignKey(Appeal, on_delete=models.PROTECT, related_name="+")
+    attempt = models.ForeignKey("evaluation.Attempt", on_delete=models.PROTECT, related_name="+")
+    verdict = models.BooleanField()
+    """Whether the first grading found that it delivers."""
+
+
+class RecheckSheet(models.Model):
+    """What one of the two is shown of one run, under an id and in an order of its own, and what they find."""
+
+    id = models.UUIDField(primary_key=True, default=opaque_id, editable=False)
+    item = models.ForeignKey(RecheckItem, on_delete=models.PROTECT, related_name="sheets")
+    appeal = models.ForeignKey(Appeal, on_delete=models.PROTECT, related_name="+")
+    judge = person_column(db_column="judge")
+    place = models.PositiveSmallIntegerField()
+    sealed = models.BinaryField(default=b"")
+    """Task, what is asked of it, and what the run left, sealed under `boxed_key`; gone with the re-check."""
+    boxed_key = models.BinaryField(default=b"")
+    delivers = models.BooleanField(null=True, blank=True)
+    judged_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "judge"], name="recheck_sheet_once_a_judge"),
+            models.CheckConstraint(
+                condition=Q(delivers=None, judged_at=None)
+                | Q(delivers__isnull=False, judged_at__isnull=False),
+                name="recheck_judged_at_an_instant",
             ),
         ]

@@ -130,7 +130,7 @@ GIVES: Final[Mapping[str, frozenset[Effect]]] = MappingProxyType(
         Subject.FAULT: frozenset({Effect.REFUND, Effect.COOLDOWN, Effect.PROBLEM}),
         Subject.SCORE: frozenset({Effect.REGRADE, Effect.PROBLEM}),
         Subject.RULE: frozenset({Effect.PROBLEM}),
-        Subject.HOLD: frozenset({Effect.LIFT_HOLD}),
+        Subject.HOLD: frozenset({Effect.LIFT_HOLD, Effect.REFUND, Effect.COOLDOWN}),
         Subject.ROTATION: frozenset({Effect.PROBLEM}),
     }
 )

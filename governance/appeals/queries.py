@@ -14,7 +14,7 @@ from accounts.models import Organisation
 from benchmark.models import TaskSetVersion
 from config import clock
 from governance.appeals import policies
-from governance.appeals.models import Appeal, RuledEffect, Ruling
+from governance.appeals.models import Appeal, Recheck, RecheckSheet, RuledEffect, Ruling
 from governance.appeals.policies import ENDS, FREE, WINDOW, State, Subject
 from governance.models import DomainAggregate, Release
 from submissions.models import Slot, Submission
@@ -99,6 +99,7 @@ def face(appeal: Appeal) -> dict[str, Any]:
         "escalated": bool(appeal.escalations),
         "turn": owner.value if owner else None,
         "may_withdraw": policies.may_withdraw(appeal.state),
+        "recheck": recheck_face(appeal),
         "ruling": {"outcome": ruling.outcome, "text": ruling.text, "ruled_at": ruling.ruled_at}
         if ruling
         else None,
@@ -249,3 +250,57 @@ def appeal(which: UUID) -> Appeal | None:
 def open_appeals() -> list[Appeal]:
     """All that are not over."""
     return list(_rows().exclude(state__in=ENDS).order_by("due_at", "id"))
+
+
+def recheck_of(appeal: Appeal) -> Recheck | None:
+    return Recheck.objects.filter(appeal=appeal).first()
+
+
+def recheck_face(appeal: Appeal) -> dict[str, Any] | None:
+    """What its vendor sees of a blind re-check: commitments, agreement with its interval, and what follows."""
+    row = recheck_of(appeal)
+    if row is None:
+        return None
+    return {
+        "state": row.state,
+        "platform_commitment": row.platform_commitment,
+        "nonce": row.nonce or None,
+        "word_due_at": row.word_due_at if row.state == Recheck.State.COMMITTED else None,
+        "runs": row.runs,
+        "agreement": row.agreement,
+        "low": row.low,
+        "high": row.high,
+        "is_below": row.is_below,
+        "threshold": policies.THRESHOLD,
+    }
+
+
+def recheck_runs(appeal: Appeal) -> bool:
+    """Whether a ruling has to wait for a blind re-check."""
+    if appeal.subject != Subject.SCORE:
+        return False
+    row = recheck_of(appeal)
+    return row is None or not row.is_over
+
+
+def is_revealed(which: UUID) -> bool:
+    return Recheck.objects.filter(appeal=which, state=Recheck.State.REVEALED).exists()
+
+
+def open_rechecks() -> list[UUID]:
+    """Appeals against scores for whose blind re-check something may be due."""
+    rows = Appeal.objects.filter(subject=Subject.SCORE, admitted_at__isnull=False).exclude(
+        recheck__state__in=(Recheck.State.SHOWN, Recheck.State.LAPSED)
+    )
+    return list(rows.filter(Q(ended_at=None) | Q(recheck__isnull=False)).values_list("id", flat=True))
+
+
+def sheets_of(judge: UUID) -> list[RecheckSheet]:
+    """What one person is to judge again, in their own order; contents are not fetched."""
+    rows = RecheckSheet.objects.filter(judge=judge, appeal__recheck__state=Recheck.State.DRAWN)
+    return list(rows.defer("sealed", "boxed_key").order_by("appeal", "place"))
+
+
+def is_below(appeal: Appeal) -> bool:
+    """Whether the blind re-check found less agreement than the threshold."""
+    return Recheck.objects.filter(appeal=appeal, is_below=True).exists()

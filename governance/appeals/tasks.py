@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import structlog
 from celery import shared_task
 
 from audit.events import system
 from config import clock
+from evaluation.executing import OUR_FAULTS
 from governance.appeals import queries, services, telling
+
+logger = structlog.get_logger(__name__)
 
 
 @shared_task(name="governance.appeals.tasks.tick")
@@ -14,7 +18,13 @@ def tick() -> None:
     """Every part repeats harmlessly."""
     for which in queries.due_appeals(now=clock.now()):
         services.escalate(which, by=system("appeals"))
+    for which in queries.open_rechecks():
+        try:
+            services.advance_recheck(which, by=system("appeals"))
+        except OUR_FAULTS:  # the store or a key: nothing was drawn, and the next tick tries again
+            logger.exception("a blind re-check waits", appeal=str(which))
     for which in queries.ruled_appeals():
         services.carry_out(which, by=system("appeals"))
     for appeal in queries.open_appeals():
         telling.tell_turn(appeal)
+        telling.tell_judges(appeal)

@@ -13,7 +13,7 @@ from accounts.models import User
 from accounts.notices.kinds import Kind
 from accounts.notices.services import notify, notify_organisation
 from governance.appeals import conflicts
-from governance.appeals.models import Appeal, Handling
+from governance.appeals.models import Appeal, Handling, Recheck, RecheckPanel
 from governance.appeals.policies import STAGES, Owner, State, owner
 from submissions.webhooks import services as webhooks
 from submissions.webhooks.kinds import Kind as Hook
@@ -44,6 +44,27 @@ def tell_late(appeal: Appeal) -> None:
     """The vendor is told that the answer is late, and who gives it now."""
     _vendor(appeal, Kind.APPEAL_LATE, occasion=str(appeal.escalations))
     _hook(appeal)
+
+
+def tell_word_due(appeal: Appeal, recheck: Recheck) -> None:
+    """The vendor's word is asked for."""
+    facts = _facts(appeal) | {"deadline": recheck.word_due_at.isoformat()}
+    notify_organisation(appeal.organisation, Kind.APPEAL_WORD_DUE, subject=appeal.id, facts=facts)
+
+
+def tell_recheck(appeal: Appeal) -> None:
+    """That the blind re-check is over; the figure stands on the page alone."""
+    _vendor(appeal, Kind.APPEAL_RECHECKED)
+
+
+def tell_judges(appeal: Appeal) -> None:
+    """The two who judge runs again, once there is something to judge."""
+    panel = RecheckPanel.objects.filter(appeal=appeal, appeal__recheck__state=Recheck.State.DRAWN).first()
+    if panel is not None:
+        people = _people((panel.first_id, panel.second_id))
+        notify(
+            people, Kind.APPEALS_JUDGING, subject=appeal.id, facts={"deadline": _facts(appeal)["deadline"]}
+        )
 
 
 def tell_turn(appeal: Appeal) -> None:

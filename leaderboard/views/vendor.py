@@ -15,8 +15,8 @@ from accounts.models import Organisation
 from accounts.views import membership_in, signed_in
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
+from governance.appeals.queries import appealable_until
 from governance.queries import ReleasedResult, released_result, released_results
-from governance.records import queries as records
 from leaderboard import results
 from leaderboard.queries import domain_counts
 from submissions import queries
@@ -106,6 +106,4 @@ def result(request: HttpRequest, submission: UUID) -> HttpResponse:
         counts = {row.domain: row.held_out for row in domain_counts(found.task_set)}
         context |= {"lines": results.lines(released, counts), "rows": results.chart_rows(released)}
         context["sides"] = results.side_lines(released)
-        context["former"] = results.former_lines(released)
-        context["revision"] = results.revision_lines(records.revision_of(released, found.task_set))
-    return render(request, "leaderboard/result.html", context)
+        context["appeal_until"] = appealable_until(found)

@@ -58,6 +58,14 @@ FILING: list[Row] = [
         _("Choose a word of at least 16 characters, keep it, and send its SHA-256."),
     ),
     (
+        Code.APPEAL_WORD,
+        422,
+        Fault.REQUEST,
+        _("Not the word of the commitment"),
+        _("The SHA-256 of this word is not the one that the appeal carries."),
+        _("Send the word exactly as it was when you computed its SHA-256, without a line break."),
+    ),
+    (
         Code.APPEAL_OVER,
         409,
         Fault.REQUEST,
@@ -117,12 +125,39 @@ STAFF: list[Row] = [
         _("Look at the page again."),
     ),
     (
+        Code.APPEAL_TEXT_LEAKS,
+        422,
+        Fault.REQUEST,
+        _("The text tells too much"),
+        _("The text names or quotes what must not leave, so it was not kept."),
+        _("Say it without naming tasks, quoting them, or giving finer numbers than a result has."),
+    ),
+    (
         Code.APPEAL_EFFECT_NOT_POSSIBLE,
         422,
         Fault.REQUEST,
         _("This ruling cannot order that"),
         _("One of the effects does not fit the subject or the outcome of the appeal."),
         _("Choose effects that go with this subject and outcome."),
+    ),
+    (
+        Code.APPEAL_RECHECK_RUNS,
+        409,
+        Fault.REQUEST,
+        _("The blind re-check is under way"),
+        _("A ruling on a score is drafted once the blind re-check is over."),
+        _("Wait until both people have judged every run, or its time is over."),
+    ),
+    (
+        Code.APPEAL_RECHECK_PANEL,
+        422,
+        Fault.REQUEST,
+        _("Two people judge again"),
+        _(
+            "For an appeal against a score a second person judges runs again beside the business expert; both hold a "
+            "duty that sees held-out tasks. For other appeals there is none."
+        ),
+        _("Name somebody who is not the business expert, or leave it empty where no score is concerned."),
     ),
 ]
 ROWS: list[Row] = [*FILING, *STAFF]

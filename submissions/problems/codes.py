@@ -193,6 +193,7 @@ class Code(StrEnum):
     APPEAL_EXISTS = "appeal_exists"
     APPEAL_LIMIT = "appeal_limit"
     APPEAL_COMMITMENT = "appeal_commitment"
+    APPEAL_WORD = "appeal_word"
     APPEAL_OVER = "appeal_over"
     APPEAL_TOOK_PART = "appeal_took_part"
     APPEAL_OF_THE_VENDOR = "appeal_of_the_vendor"
@@ -200,7 +201,10 @@ class Code(StrEnum):
     APPEAL_OUTSIDE_NEEDED = "appeal_outside_needed"
     APPEAL_NOT_NAMED = "appeal_not_named"
     APPEAL_MOVED_ON = "appeal_moved_on"
+    APPEAL_TEXT_LEAKS = "appeal_text_leaks"
     APPEAL_EFFECT_NOT_POSSIBLE = "appeal_effect_not_possible"
+    APPEAL_RECHECK_RUNS = "appeal_recheck_runs"
+    APPEAL_RECHECK_PANEL = "appeal_recheck_panel"
     # webhooks
     WEBHOOK_ADDRESS = "webhook_address"
     WEBHOOK_LIMIT = "webhook_limit"

@@ -33,6 +33,7 @@ from tests.access.registration import filing
 from tests.access.upstreams.arranged import of_the_platform, registered
 from tests.accounts.duties import acting, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
+from tests.governance.appeals.arranged import filed as appealed
 from tests.governance.desk.arranged import open_case
 from tests.governance.rotation import rows as rotation
 from tests.pages import site
@@ -144,6 +145,7 @@ def arranged() -> Scene:
     preflight = site.preflight_result(submission)
     site.release(submission)
     confirmations.request(submission, consent=True, by=vendor.actor, key="confirmation")
+    appeal = appealed(vendor, version, submission=submission)
     harness_version = vendor.version(vendor.harness("second"))
     upload = vendor.upload(harness_version)
     order = queries.Order(vendor.organisation, harness_version, version, upload)
@@ -165,6 +167,7 @@ def arranged() -> Scene:
         **dict.fromkeys(("publisher", "publisher_id"), job.grant.publisher_id),
         **dict.fromkeys(("webhook", "webhook_id"), webhook.id),
         "preflight_id": alone.submission_id,
+        **dict.fromkeys(("appeal", "appeal_id"), appeal.id),
         "delivery_id": webhooks.test(webhook).id,
         "member": member.id,
         "invitation": invitation.id,

@@ -57,7 +57,7 @@ OTHERWISE: dict[str, object] = {
     "index": 0,
     "slug": "no-such-task",
     "act": "confirm",
-    **dict.fromkeys(("export", "session"), MISSING),
+    **dict.fromkeys(("export", "session", "sheet"), MISSING),
 }
 """Arguments that are nobody's own thing."""
 BY_ADDRESS: dict[str, dict[str, object]] = {
@@ -74,11 +74,12 @@ BY_ADDRESS: dict[str, dict[str, object]] = {
     "signals:hold_decide": {"act": "withdraw"},
     "rotating:act": {"act": "suggest"},
     "rotating:plan_act": {"act": "submit"},
+    "judging:appeal_act": {"act": "admit"},
 }
 VENDORS_OWN = frozenset(
     {"harness", "harness_id", "version", "version_id", "upload", "upload_id", "submission", "submission_id"}
     | {"token", "token_id", "upstream", "upstream_id", "member", "invitation", "publisher", "publisher_id"}
-    | {"webhook", "webhook_id", "delivery_id", "preflight_id"}
+    | {"webhook", "webhook_id", "delivery_id", "preflight_id", "appeal", "appeal_id"}
 )
 
 

@@ -13,6 +13,8 @@ from django.test import Client
 from accounts import services as accounts
 from accounts.models import Membership, User
 from benchmark.models import TaskSetVersion
+from governance.appeals import services as appeals
+from governance.appeals.models import Appeal
 from governance.confirmation import services as confirmations
 from governance.confirmation.models import ConfirmationRun
 from governance.confirmation.policies import may_withdraw
@@ -178,6 +180,16 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         place_hold(row, rule="contrast", alarms=[], by=world.BY)
         return {"path_parameters": {"submission_id": str(row.id)}}
 
+    def claimed() -> Good:
+        """Earlier ones are withdrawn: only a few are free."""
+        for row in Appeal.objects.filter(organisation=vendor.organisation, state="filed"):
+            appeals.withdraw(row.id, by=vendor.actor)
+        return {"body": {"subject": "rule", "task_set": task_set.label, "grounds": "It is read wrongly."}}
+
+    def appealing() -> Good:
+        answer = vendor.api.post("appeals", claimed()["body"])
+        return {"path_parameters": {"appeal_id": answer.body["id"]}}
+
     def opened(data: bytes, version: HarnessVersion) -> dict[str, Any]:
         body = {"harness_version": str(version.id), "sha256": sha256(data), "size": len(data)}
         return vendor.api.post("uploads", body).body
@@ -249,6 +261,8 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "submission_hold": held,
         "confirmation": confirming,
         "confirmation_withdraw": confirming,
+        **dict.fromkeys(("appeal", "appeal_withdraw"), appealing),
+        "appeal_file": claimed,
         "confirmation_request": lambda: {**ready(), "body": {"publication_consent": True}},
         "upstream_create": lambda: {
             "body": {

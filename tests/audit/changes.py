@@ -182,6 +182,15 @@ INSERT INTO rotation_rotationline (plan_id, task_id, domain, origin, replacement
 INSERT INTO rotation_anchorrun (id, plan_id, version_id, anchor, number, digest, path, means, made_at)
   SELECT gen_random_uuid(), id, former_id, 'a', 1, '', '', '{}', now() FROM rotation_rotationplan;
 INSERT INTO rotation_succession (id, former_id, next_id, mark, shifts, stated_at)
-  SELECT gen_random_uuid(), id, id, 'annotated', '{}', now() FROM benchmark_tasksetversion
+  SELECT gen_random_uuid(), id, id, 'annotated', '{}', now() FROM benchmark_tasksetversion;
+INSERT INTO appeals_recheck (appeal_id, state, state_since, platform_commitment, committed_at, word_due_at, word, nonce)
+  SELECT id, 'committed', now(), '', now(), now(), '', '' FROM appeals_appeal;
+INSERT INTO appeals_rechecksecret (appeal_id, wrapped_nonce) SELECT id, 's' FROM appeals_appeal;
+INSERT INTO appeals_recheckpanel (appeal_id, "first", "second")
+  SELECT id, filed_by, c.first FROM appeals_appeal, accounts_dutyceremony c;
+INSERT INTO appeals_recheckitem (id, appeal_id, attempt_id, verdict)
+  SELECT gen_random_uuid(), a.id, t.id, true FROM appeals_appeal a, evaluation_attempt t;
+INSERT INTO appeals_rechecksheet (id, item_id, appeal_id, judge, place, sealed, boxed_key)
+  SELECT gen_random_uuid(), gen_random_uuid(), id, filed_by, 1, '', '' FROM appeals_appeal
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

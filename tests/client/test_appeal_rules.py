@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -58,3 +59,34 @@ def test_a_proper_story() -> None:
 )
 def test_what_cannot_have_happened(steps: list[tuple[str, dict[str, Any]]], wrong: str) -> None:
     assert wrong in "; ".join(said(*steps))
+
+
+NONCE = "ab" * 32
+BOUND = hashlib.sha256(NONCE.encode()).hexdigest()
+RECHECK: list[tuple[str, dict[str, Any]]] = [
+    ("committed", {"commitment": BOUND, "word_due": "d"}),
+    ("revealed", {}),
+    ("drawn", {"seed": "s", "nonce": NONCE, "runs": 40}),
+    ("shown", {"runs": 40, "below": 0}),
+]
+
+
+def told(*steps: tuple[str, dict[str, Any]], commitment: str = "c") -> str:
+    write = synthetic.Scribe(13)
+    subject = write.id()
+    filing = {"about": "score", "task_set": "t", "lineage": "l", "grounds": "0:0", "due": "d"}
+    filing |= {"commitment": commitment} if commitment else {}
+    entries = [write.event("appeal.filed", "appeal", subject, **filing)]
+    entries += [write.event(f"recheck.{word}", "appeal", subject, **facts) for word, facts in steps]
+    return "; ".join(wrong for _, wrong in judged(entries))
+
+
+def test_a_recheck_is_drawn_once_both_are_bound_and_by_the_committed_nonce() -> None:
+    one, two, three, four = RECHECK
+    assert told(*RECHECK) == ""
+    assert "without a commitment of its vendor" in told(one, commitment="")
+    assert "before the platform is bound" in told(two, one)
+    assert "before both sides are bound" in told(one, three)
+    assert "not the one" in told(one, two, ("drawn", {**three[1], "nonce": "cd" * 32}))
+    assert "over other runs" in told(one, two, three, ("shown", {**four[1], "runs": 39}))
+    assert "a second time" in told(one, one)

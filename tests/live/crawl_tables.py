@@ -28,6 +28,7 @@ FREE = [
     "api-token-leaked",
     *("api-task-sets", "api-problems", "api-openapi", "api-nothing"),
     *("overview", "rules", "contract", "public_tasks", "problems", "time_zone"),
+    *("api-appeals", "appeals", "new_appeal"),
     *("api-information", "information", "home", "harnesses", "new_harness", "submissions", "new_submission"),
     *("api-upstreams", "upstreams", "new_upstream"),
     *("api-webhooks", "webhooks", "new_webhook"),
@@ -119,6 +120,10 @@ def arguments(scene: SimpleNamespace) -> dict[str, list[dict[str, str]]]:
     for end in (*ends, "submission-hold", "confirmation", "confirmation-withdraw"):
         one_each[f"api-{end}"] = ("submission_id", [*submissions, scene.preflight])
     one_each["dossier"] = ("label", [scene.label, "no-such-version"])
+    for name in ("appeal", "withdraw_appeal", "reveal_word"):
+        one_each[name] = ("appeal", [UNKNOWN])
+    for name in ("api-appeal", "api-appeal-withdraw", "api-appeal-word"):
+        one_each[name] = ("appeal_id", [UNKNOWN])
     for name in ("dated_release", "dated_release_file", "errata", "errata_file"):
         one_each[name] = ("label", [scene.date, "no-such-date"])
     confirming = ("confirmation", "withdraw_confirmation")

@@ -12,21 +12,25 @@ from django.db import transaction
 
 from accounts.duties import queries as duties
 from accounts.duties.refusals import DutyRefused, Reason, refusing
-from accounts.duties.table import DECISIONS, Decision, Duty
+from accounts.duties.table import ASSIGNED, DECISIONS, DUTIES, Decision, Duty, Sight
 from accounts.models import User
 from audit import log
 from audit.events import Actor
 from audit.texts import concealed
 from config import clock
-from governance.appeals import conflicts, events, policies, wording
+from governance.appeals import conflicts, events, policies, queries, wording
 from governance.appeals.models import Appeal, Draft, Handling, RuledEffect, Ruling
-from governance.appeals.policies import Cause, Effect, Outcome, State
+from governance.appeals.policies import Cause, Effect, Outcome, State, Subject
 from governance.appeals.services.moving import locked, move, require_state
+from governance.appeals.services.rechecking import name_panel
 from submissions.problems import Code, Refusal, Refused, refuse
 
 RULE = DECISIONS[Decision.APPEAL]
 DECIDERS = RULE.proposers | RULE.approvers
 ARBITERS = RULE.approvers
+SEE_HELD_OUT = frozenset(duty for duty in ASSIGNED if Sight.HELD_OUT in DUTIES[duty].sees)
+GIVEN_UP = 2
+"""Escalations after which a ruling no longer waits for the blind re-check."""
 
 
 def admit(which: UUID, *, by: Actor) -> Appeal:
@@ -53,21 +57,21 @@ def dismiss(which: UUID, *, reason: str, by: Actor) -> Appeal:
     return row
 
 
-def assign(which: UUID, *, expert: User, engineer: User, by: Actor) -> Handling:
+def assign(which: UUID, *, expert: User, engineer: User, by: Actor, second: User | None = None) -> Handling:
     """Name the business expert, a task author, and the evaluation engineer who examine it.
 
-    Raises DutyRefused where one does not hold the duty, and Refused with the conflict where one is bound to the case.
+    Where it is about a score, expert and `second` judge runs again. Raises DutyRefused where one does not hold the
+    duty, and Refused (appeal_recheck_panel, or the conflict of whoever is bound to the case).
     """
     _say(which, by, DECIDERS)
     with transaction.atomic():
         row = locked(which)
         require_state(row, State.ADMITTED)
         _require_turn(row, by)
-        for person, duty in ((expert, Duty.TASK_AUTHOR), (engineer, Duty.EVALUATION_ENGINEER)):
-            if duty not in duties.duties_of(person):
-                raise DutyRefused(Reason.NOT_ENTITLED)
-            if found := conflicts.conflict_of(person, row):
-                raise refuse(found)
+        _require_fit(row, expert, frozenset({Duty.TASK_AUTHOR}))
+        _require_fit(row, engineer, frozenset({Duty.EVALUATION_ENGINEER}))
+        if (second is not None) is not (row.subject == Subject.SCORE) or second == expert:
+            raise refuse(Code.APPEAL_RECHECK_PANEL)
         made = Handling.objects.create(
             appeal=row,
             expert=expert,
@@ -79,8 +83,19 @@ def assign(which: UUID, *, expert: User, engineer: User, by: Actor) -> Handling:
             subject=row.id, expert=str(expert.pseudonym), engineer=str(engineer.pseudonym)
         )
         log.append(event, by=by)
+        if second is not None:
+            _require_fit(row, second, SEE_HELD_OUT)
+            name_panel(row, expert, second, by=by)
         move(row, State.ASSIGNED, cause=Cause.PEOPLE_NAMED, by=by)
     return made
+
+
+def _require_fit(row: Appeal, person: User, entitled: frozenset[Duty]) -> None:
+    """Raise unless the person holds one of these duties and is not bound to the case."""
+    if not duties.duties_of(person) & entitled:
+        raise DutyRefused(Reason.NOT_ENTITLED)
+    if found := conflicts.conflict_of(person, row):
+        raise refuse(found)
 
 
 def write_opinion(which: UUID, *, text: str, by: Actor) -> Handling:
@@ -126,7 +141,11 @@ def draft(which: UUID, *, outcome: str, text: str, effects: Collection[str], by:
         is_arbiter = bool(_standing(by) & ARBITERS)
         if not is_arbiter and str(handling.engineer_id) != by.id:
             raise refuse(Code.APPEAL_NOT_NAMED)
+        if row.escalations < GIVEN_UP and queries.recheck_runs(row):
+            raise refuse(Code.APPEAL_RECHECK_RUNS)
         if not policies.may_order(row.subject, Outcome(outcome), ordered):
+            raise refuse(Code.APPEAL_EFFECT_NOT_POSSIBLE)
+        if outcome == Outcome.REJECTED and queries.is_below(row):
             raise refuse(Code.APPEAL_EFFECT_NOT_POSSIBLE)
         clean = wording.cleared(text, row)
         made = Draft.objects.create(
@@ -213,7 +232,9 @@ def _rule(
     by: Actor,
 ) -> Ruling:
     made = Ruling.objects.create(appeal=row, outcome=outcome, text=text, ruled_at=clock.now())
-    wanted = [*effects, Effect.LINE.value] if outcome != Outcome.INADMISSIBLE else []
+    wanted = sorted({*effects, Effect.LINE.value}) if outcome != Outcome.INADMISSIBLE else []
+    if queries.is_below(row):  # the re-check orders it, whatever the draft says
+        wanted = sorted({*wanted, Effect.REGRADE.value})
     RuledEffect.objects.bulk_create([RuledEffect(appeal=row, kind=kind) for kind in wanted])
     event = events.AppealRuled(
         subject=row.id,

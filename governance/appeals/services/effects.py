@@ -7,28 +7,35 @@ from uuid import UUID
 
 from django.db import transaction
 
+from accounts.duties.refusals import DutyRefused
+from accounts.models import User
 from audit import log
 from audit.events import Actor
 from config import clock
 from governance.appeals import events
-from governance.appeals.models import Appeal, RuledEffect
+from governance.appeals.models import Appeal, Draft, RuledEffect
 from governance.appeals.policies import Cause, Effect, State
 from governance.appeals.services.moving import locked, move
+from governance.desk import services as desk
+from governance.records import services as records
+from governance.records.problems import services as problems
 from submissions.models import Submission
 from submissions.problems import Code, Refused
 from submissions.services import refund, slots
 
 DONE = "done"
 NOTHING = "nothing_to_do"
+BY_HAND = "by_hand"
+"""It could not be ordered by the two behind the ruling; the staff see to it."""
 
 
 def carry_out(which: UUID, *, by: Actor) -> bool:
     """Carry out what is left of a ruling; whether all of it is done now. One transaction for each effect."""
     open_effects = RuledEffect.objects.filter(appeal=which, done_at=None)
-    for kind in list(open_effects.order_by("kind").values_list("kind", flat=True)):
-        if kind != Effect.LINE:
-            _carry_out(which, Effect(kind), by=by)
-    _carry_out(which, Effect.LINE, by=by)
+    left = set(open_effects.values_list("kind", flat=True))
+    for kind in ACTS:
+        if kind.value in left:
+            _carry_out(which, kind, by=by)
     with transaction.atomic():
         row = locked(which)
         if row.state != State.RULED or RuledEffect.objects.filter(appeal=row, done_at=None).exists():
@@ -77,15 +84,61 @@ def _end_cooldown(appeal: Appeal, by: Actor) -> tuple[str, str]:
     return DONE, str(row.pk)
 
 
-def _nothing(appeal: Appeal, by: Actor) -> tuple[str, str]:
-    return NOTHING, ""
+def _lift_hold(appeal: Appeal, by: Actor) -> tuple[str, str]:
+    """The hold ends as a false alarm; one that is over stays as it ended."""
+    if appeal.submission is None:
+        return NOTHING, ""
+    try:
+        with transaction.atomic():
+            hold = desk.lift_as_ruled(appeal.submission, ruling=appeal.id, by=by)
+    except Refused:
+        return NOTHING, ""
+    return DONE, str(hold.pk)
+
+
+def _line(appeal: Appeal, by: Actor) -> tuple[str, str]:
+    """One public line with subject and outcome; no name stands in it."""
+    facts = {"subject": appeal.subject, "outcome": appeal.ruling.outcome}
+    row = records.add_line("appeal_outcome", appeal.task_set, facts=facts, by=by)
+    return DONE, str(row.pk)
+
+
+def _regrade(appeal: Appeal, by: Actor) -> tuple[str, str]:
+    """Ordered by the two who are behind the ruling; what it gives is a result of its own."""
+    people = Draft.objects.filter(appeal=appeal, decision=Draft.Decision.APPROVED)
+    found = people.values_list("proposed_by", "decided_by").first()
+    if appeal.submission is None or found is None:
+        return NOTHING, ""
+    proposer, approver = (User.objects.get(pseudonym=person).actor("web") for person in found)
+    try:
+        with transaction.atomic():
+            row = records.regrade_result(
+                appeal.submission, cause="ruling", by=proposer, approved_by=approver, reference=str(appeal.id)
+            )
+    except (Refused, DutyRefused):  # under way already, or the two no longer hold their duties
+        return BY_HAND, ""
+    return DONE, str(row.pk)
+
+
+def _problem(appeal: Appeal, by: Actor) -> tuple[str, str]:
+    """A defect for the queue; the ruling is its evidence. Which task it is, the staff find."""
+    row = problems.report_problem(
+        appeal.task_set,
+        None,
+        source="appeal",
+        evidence=appeal.ruling.text,
+        by=by,
+        reference=str(appeal.id),
+    )
+    return DONE, str(row.pk)
 
 
 ACTS: Mapping[Effect, Callable[[Appeal, Actor], tuple[str, str]]] = {
+    Effect.LIFT_HOLD: _lift_hold,
     Effect.REFUND: _refund,
     Effect.COOLDOWN: _end_cooldown,
-    Effect.LIFT_HOLD: _nothing,
-    Effect.REGRADE: _nothing,
-    Effect.PROBLEM: _nothing,
-    Effect.LINE: _nothing,
+    Effect.REGRADE: _regrade,
+    Effect.PROBLEM: _problem,
+    Effect.LINE: _line,
 }
+"""In this order: a lifted hold returns the use by itself, and the public line comes last."""

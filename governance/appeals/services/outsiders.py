@@ -54,7 +54,9 @@ def name_outside(person: User, *, declaration: str, proposed: Actor, confirmed: 
 
 
 def end_outside(person: User, *, by: Actor) -> None:
-    """From now on they are none. Ending what is ended changes nothing."""
+    """From now on they are none, an administrator says. Ending what is ended changes nothing. Raises DutyRefused."""
+    if Duty.ADMINISTRATOR not in duties.standing(by).duties:
+        raise DutyRefused(Reason.NOT_ADMINISTRATOR)
     with transaction.atomic():
         row = OutsideArbiter.objects.select_for_update().filter(person=person, ended_at=None).first()
         if row is not None:

@@ -174,6 +174,21 @@ TEXTS: Mapping[Kind, Text] = {
         ),
         *_APPEAL,
     ),
+    Kind.APPEAL_WORD_DUE: Text(
+        _("Your word is needed (%(task_set)s)"),
+        _(
+            "The platform has committed itself for the blind re-check. Give your word by %(deadline)s; else none is "
+            "held."
+        ),
+        *_APPEAL,
+    ),
+    Kind.APPEAL_RECHECKED: Text(
+        _("Blind re-check done (%(task_set)s)"),
+        _(
+            "Two people have judged the drawn runs again. The page says how far they agree; the ruling follows."
+        ),
+        *_APPEAL,
+    ),
     Kind.APPEAL_RULED: Text(
         _("Appeal ruled on (%(task_set)s)"),
         _("Two people have ruled on your appeal. The page has the ruling and what it orders."),
@@ -186,6 +201,11 @@ TEXTS: Mapping[Kind, Text] = {
     ),
     Kind.APPEAL_WITHDRAWN: Text(
         _("Appeal withdrawn (%(task_set)s)"), _("Your organisation withdrew its appeal."), *_APPEAL
+    ),
+    Kind.APPEALS_JUDGING: Text(
+        _("Runs to judge again"),
+        _("You were named to judge drawn runs of a blind re-check, until %(deadline)s."),
+        "judging:rechecks",
     ),
     Kind.APPEALS_WAITING: Text(
         _("An appeal waits for you (%(task_set)s)"),

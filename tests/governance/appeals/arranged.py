@@ -14,8 +14,11 @@ from config import clock
 from governance.appeals import services
 from governance.appeals.models import Appeal
 from governance.appeals.queries import Claim
+from governance.desk import services as desk
 from submissions.models import Submission
+from submissions.problems import Code
 from tests.accounts.duties import acting, opened
+from tests.governance.records.arranged import indexed
 from tests.pages import site
 from tests.submissions import world
 
@@ -59,10 +62,12 @@ def released(vendor: world.Vendor, version: TaskSetVersion, name: str = "h") -> 
 
 
 def held(vendor: world.Vendor, version: TaskSetVersion, name: str = "h") -> Submission:
-    from submissions.problems import Code
-
-    to_held = (*site.TO_RUNNING, ("grading", Code.ALL_RUNS_EXECUTED), ("held", Code.HELD_FOR_REVIEW))
-    return site.moved(site.submission(vendor, version, name), *to_held)
+    """Held for review by the rule of small contrasts."""
+    to_grading = (*site.TO_RUNNING, ("grading", Code.ALL_RUNS_EXECUTED))
+    found = site.moved(site.submission(vendor, version, name), *to_grading)
+    world.end_run(found.held_out_run)
+    desk.place_hold(found, rule="contrast", alarms=[], by=world.BY)
+    return Submission.objects.get(pk=found.pk)
 
 
 def claim(vendor: world.Vendor, version: TaskSetVersion, **facts: Any) -> Claim:
@@ -76,13 +81,16 @@ def claim(vendor: world.Vendor, version: TaskSetVersion, **facts: Any) -> Claim:
 
 
 def filed(vendor: world.Vendor, version: TaskSetVersion, key: str = "k", **facts: Any) -> Appeal:
+    indexed(version)
     return services.file(claim(vendor, version, **facts), by=vendor.actor, key=key)
 
 
-def examined(appeal: Appeal, staff: Bench) -> Appeal:
-    """Admitted, and the two named."""
+def examined(appeal: Appeal, staff: Bench, second: User | None = None) -> Appeal:
+    """Admitted, and the two named; of a score with a `second` person who judges runs again."""
     services.admit(appeal.id, by=acting(staff.engineer))
-    services.assign(appeal.id, expert=staff.author, engineer=staff.engineer, by=acting(staff.arbiter))
+    services.assign(
+        appeal.id, expert=staff.author, engineer=staff.engineer, second=second, by=acting(staff.arbiter)
+    )
     return Appeal.objects.get(pk=appeal.pk)
 
 

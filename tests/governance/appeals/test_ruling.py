@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError
 
 from accounts import services as accounts
@@ -15,7 +16,11 @@ from benchmark.models import TaskSetVersion
 from config import clock, workdays
 from governance.appeals import conflicts, services
 from governance.appeals.models import Appeal, Draft, RuledEffect, Ruling
+from governance.appeals.policies import Effect
+from governance.appeals.services import effects
 from governance.appeals.tasks import tick
+from governance.desk.queries import hold_of
+from governance.records.models import ChangeLogLine
 from submissions.models import Slot, Submission
 from submissions.problems import Refused
 from submissions.returns import services as returns
@@ -23,7 +28,7 @@ from tests.accounts.duties import acting, opened
 from tests.audit.test_log import Connect
 from tests.factories import BY, recorded, recorded_as
 from tests.governance.appeals import arranged
-from tests.governance.appeals.arranged import Bench, drafted, examined, filed, later, released, ruled
+from tests.governance.appeals.arranged import Bench, drafted, examined, filed, held, later, released, ruled
 from tests.pages import site
 from tests.submissions import world
 
@@ -57,6 +62,57 @@ def counted(submission: Submission | None) -> Slot:
     return slot
 
 
+@pytest.mark.acceptance("governance:8")
+def test_a_hold_that_a_ruling_lifts_costs_nothing_and_stands_in_the_change_log(
+    vendor: world.Vendor, version: TaskSetVersion, staff: Bench
+) -> None:
+    submission = held(vendor, version)
+    row = filed(vendor, version, subject="hold", submission=submission)
+    ruled(row, staff, text="The change is explained.", effects=["lift_hold", "refund"])
+    for _ in range(2):
+        tick()
+    hold = hold_of(submission)
+    assert hold is not None
+    assert (hold.state, hold.why, hold.ruling) == ("lifted", "ruling", row.id)
+    assert Slot.objects.get(submission=submission).cause == "hold_lifted"
+    found = dict(RuledEffect.objects.values_list("kind", "result"))
+    assert found == {"lift_hold": "done", "refund": "nothing_to_do", "line": "done"}
+    (line,) = ChangeLogLine.objects.filter(kind="appeal_outcome")
+    assert line.facts == {"subject": "hold", "outcome": "upheld"}
+
+
+def test_a_crash_between_two_effects_leaves_none_out_and_does_none_twice(
+    appeal: Appeal, staff: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ruled(appeal, staff)
+
+    def broken(*_: object) -> tuple[str, str]:
+        raise RuntimeError("the process died")
+
+    with monkeypatch.context() as patched:
+        patched.setitem(effects.ACTS, Effect.LINE, broken)  # type: ignore[arg-type]
+        with pytest.raises(RuntimeError):
+            services.carry_out(row.id, by=BY)
+    assert Slot.objects.get(submission=appeal.submission).state == "refunded"
+    row.refresh_from_db()
+    assert row.state == "ruled"
+    assert services.carry_out(row.id, by=BY)
+    assert not services.carry_out(row.id, by=BY)
+    assert ChangeLogLine.objects.filter(kind="appeal_outcome").count() == 1
+
+
+def test_a_ruling_that_names_a_task_is_not_kept(appeal: Appeal, staff: Bench) -> None:
+    row = examined(appeal, staff)
+    with pytest.raises(Refused) as caught:
+        services.draft(
+            row.id, outcome="rejected", text="See finance-held-out-1.", effects=[], by=acting(staff.engineer)
+        )
+    refusal = caught.value.refusal
+    assert refusal.code.value == "appeal_text_leaks"
+    assert "finance-held-out-1" in refusal.errors[0].message
+    assert not Draft.objects.exists()
+
+
 @pytest.mark.case("U23")
 @pytest.mark.acceptance("governance:8")
 def test_from_filing_to_the_effects(appeal: Appeal, staff: Bench) -> None:
@@ -79,9 +135,7 @@ def test_from_filing_to_the_effects(appeal: Appeal, staff: Bench) -> None:
     assert (done.state, done.due_at) == ("carried_out", None)
     slot = Slot.objects.get(submission=appeal.submission)
     assert (slot.state, slot.cause, slot.reason) == ("refunded", "refund_by_ruling", "We were at fault.")
-    effects = dict(RuledEffect.objects.values_list("kind", "result"))
-    assert effects["refund"] == "done"
-    assert set(effects) == {"refund", "line"}
+    assert dict(RuledEffect.objects.values_list("kind", "result")) == {"refund": "done", "line": "done"}
     kinds = set(Notice.objects.filter(person__memberships__isnull=False).values_list("kind", flat=True))
     assert {"appeal.admitted", "appeal.ruled", "appeal.carried_out", "slot.refunded"} <= kinds
 
@@ -140,9 +194,9 @@ def test_only_those_who_hold_the_duties_are_named(appeal: Appeal, staff: Bench) 
 
 def test_a_ruling_orders_only_what_fits(appeal: Appeal, staff: Bench) -> None:
     row = examined(appeal, staff)
-    for outcome, effects in (("rejected", ["refund"]), ("upheld", ["lift_hold"]), ("inadmissible", [])):
+    for outcome, ordered in (("rejected", ["refund"]), ("upheld", ["lift_hold"]), ("inadmissible", [])):
         with pytest.raises(Refused, match="appeal_effect_not_possible"):
-            services.draft(row.id, outcome=outcome, text="x", effects=effects, by=acting(staff.engineer))
+            services.draft(row.id, outcome=outcome, text="x", effects=ordered, by=acting(staff.engineer))
 
 
 # --- conflicts ----------------------------------------------------------------------------------------
@@ -203,7 +257,9 @@ def test_the_operators_own_appeal_is_for_an_arbiter_from_outside(
         services.admit(appeal.id, by=acting(staff.arbiter))
     outside = arranged.outsider()
     assert services.admit(appeal.id, by=acting(outside)).state == "admitted"
-    services.end_outside(outside, by=BY)
+    with pytest.raises(DutyRefused, match="duty_not_administrator"):
+        services.end_outside(outside, by=acting(staff.arbiter))
+    call_command("outside_arbiter", outside.email, "--end", "--by", opened().first.email)
     assert not conflicts.is_from_outside(outside)
 
 

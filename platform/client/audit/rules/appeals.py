@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +17,10 @@ MOVES: dict[str, tuple[str, ...]] = {
 }
 NEEDS_DRAFT = frozenset({"upheld", "partly", "rejected"})
 
-known_without_rule("appeal.evidence", "appeal.conflict", "appeal.read")
+known_without_rule(
+    *("appeal.evidence", "appeal.conflict", "appeal.read"),
+    *("recheck.panel_named", "recheck.judged", "recheck.complete", "recheck.read", "recheck.lapsed"),
+)
 
 
 @dataclass(slots=True)
@@ -99,4 +103,51 @@ class OutsideArbiters(Rule):
             return None
         if event.data["named_by"] == event.data["confirmed_by"]:
             return f"one person alone named {event.subject} an arbiter from outside"
+        return None
+
+
+class Rechecks(Rule):
+    """Both sides bind themselves, the platform before the word is known; the nonce is the one it committed to."""
+
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        {"appeal.filed", "recheck.committed", "recheck.revealed", "recheck.drawn", "recheck.shown"}
+    )
+
+    def __init__(self) -> None:
+        self._filed: set[str] = set()
+        self._committed: dict[str, str] = {}
+        self._revealed: set[str] = set()
+        self._drawn: dict[str, int] = {}
+
+    def see(self, event: Seen) -> str | None:
+        name, data = event.subject, event.data
+        if event.kind == "appeal.filed":
+            if data.get("commitment"):
+                self._filed.add(name)
+            return None
+        if event.kind == "recheck.committed":
+            known = name in self._committed
+            self._committed[name] = data["commitment"]
+            if known:
+                return f"the platform commits to the re-check of the appeal {name} a second time"
+            missing = name not in self._filed and not event.excused()
+            return f"the appeal {name} is re-checked without a commitment of its vendor" if missing else None
+        if event.kind == "recheck.revealed":
+            self._revealed.add(name)
+            early = name not in self._committed and not event.excused()
+            return f"the word of the appeal {name} is given before the platform is bound" if early else None
+        return self._drawn_or_shown(event)
+
+    def _drawn_or_shown(self, event: Seen) -> str | None:
+        name, data = event.subject, event.data
+        if event.kind == "recheck.shown":
+            if self._drawn.get(name) != data["runs"] and not event.excused():
+                return f"the re-check of the appeal {name} is shown over other runs than were drawn"
+            return None
+        self._drawn[name] = data["runs"]
+        bound = self._committed.get(name)
+        if (name not in self._revealed or bound is None) and not event.excused():
+            return f"runs of the appeal {name} are drawn before both sides are bound"
+        if bound is not None and hashlib.sha256(data["nonce"].encode()).hexdigest() != bound:
+            return f"the nonce of the appeal {name} is not the one that the platform committed to"
         return None
