@@ -22,12 +22,15 @@ from audit import log
 from audit.canonical import timestamp
 from audit.events import Actor
 from audit.texts import concealed
+from benchmark.models import TaskRevision
 from config import clock
-from governance.desk import casework, events, queries, services
+from governance.desk import casework, events, evidence, queries, services
 from governance.desk.casework import FIRST, Act, Happening, Standing
 from governance.desk.models import Case, CaseAlarm, CaseQuestion, CaseStep, Hold
 from governance.desk.policies import OPEN
 from governance.desk.rules import QUESTIONS
+from governance.rotation import queries as rotating
+from governance.rotation import services as rotation
 from governance.watch.models import Alarm
 from submissions.models import Submission
 from submissions.problems import Code, refuse
@@ -156,6 +159,22 @@ def link(case_id: UUID, other: Lineage, *, reason: str, by: Actor) -> Case:
             raise refuse(Code.CASE_NOT_THEIRS)
         case = _decided(case, Act.LINK, reason=reason, by=by)
         raise_case(case.lineage_id, other.pk, [("review", str(case.id))], by=by)
+    return case
+
+
+def rotate(case_id: UUID, *, reason: str, by: Actor) -> Case:
+    """Put the tasks that the alarms rest on into the rotation queue, where two governors decide about each.
+
+    Those that wait there already stay as they are. Raises as `decide`.
+    """
+    with transaction.atomic():
+        case = _decided(_case(case_id), Act.ROTATE, reason=reason, by=by)
+        named = {task for alarm in queries.alarms_of(case) for task in evidence.tasks_of(alarm)}
+        waiting = rotating.waiting_tasks(case.task_set)
+        for task in TaskRevision.objects.filter(pk__in=named - waiting, version=case.task_set).order_by(
+            "slug"
+        ):
+            rotation.propose(case.task_set, task, cause="hand", reason=reason, by=by)
     return case
 
 

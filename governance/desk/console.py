@@ -86,6 +86,15 @@ ACTS: Mapping[str, CaseAct] = {
             case.id, facts["organisation"].lineage, reason=facts["reason"], by=by
         ),
     ),
+    Act.ROTATE: CaseAct(
+        _("Put its tasks into the rotation queue"),
+        _(
+            "Every task that the alarms rest on waits there for two governors, who decide about each. It takes effect "
+            "with the next version; the vendor is not told."
+        ),
+        ReasonForm,
+        lambda case, facts, by: cases.rotate(case.id, reason=facts["reason"], by=by),
+    ),
     Act.FALSE_ALARM: CaseAct(
         _("False alarm"),
         _(

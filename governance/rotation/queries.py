@@ -42,6 +42,12 @@ def open_entries(task_set: TaskSetVersion | None = None) -> list[RotationEntry]:
     return sorted(rows[:SHOWN], key=lambda row: (order.index(row.state), -row.score, row.opened_at))
 
 
+def waiting_tasks(task_set: TaskSetVersion) -> set[UUID]:
+    """Ids of the version's tasks that have an entry which is not at its end."""
+    rows = RotationEntry.objects.filter(task_set=task_set).exclude(state__in=ENTRY_ENDS)
+    return set(rows.values_list("task_id", flat=True))
+
+
 def ended_entries() -> list[RotationEntry]:
     return list(_entries().filter(state__in=ENTRY_ENDS).order_by("-state_since")[:SHOWN])
 

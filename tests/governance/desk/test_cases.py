@@ -14,10 +14,13 @@ from accounts.duties.refusals import DutyRefused, Reason
 from accounts.duties.table import Duty
 from accounts.linking.models import LinkCase
 from accounts.models import Organisation
+from benchmark.models import TaskRevision
 from config import clock
 from governance.desk import cases, queries
 from governance.desk.casework import Act
 from governance.desk.models import Case, CaseQuestion, HoldOrder
+from governance.rotation import services as rotation
+from governance.rotation.models import RotationEntry
 from submissions.models import Slot
 from submissions.problems import Code, Refused
 from tests.accounts.duties import acting
@@ -45,6 +48,24 @@ def opened_case(desk: Bench) -> Case:
     with clock.frozen(MONDAY):
         cases.group_alarms(by=BY)
     return Case.objects.get()
+
+
+def test_tasks_of_a_case_wait_in_the_rotation_queue_once(desk: Bench) -> None:
+    case = opened_case(desk)
+    tasks = list(TaskRevision.objects.filter(version=desk.version, group="held_out").order_by("slug")[:3])
+    finding = {"submission": "x", "p": 0.001, "explanation": 0.1, "tasks": [str(task.pk) for task in tasks]}
+    alarm(desk.running(2), "review", "toggle", findings=[finding])
+    rotation.propose(desk.version, tasks[0], cause="gate_bits", reason="", by=BY)
+    with clock.frozen(MONDAY):
+        cases.group_alarms(by=BY)
+        for _ in range(2):
+            cases.rotate(case.id, reason=REASON, by=acting(desk.one))
+    entries = RotationEntry.objects.order_by("task__slug").values_list("task", "cause", "state")
+    assert list(entries) == [
+        (task.pk, cause, "queued") for task, cause in zip(tasks, ("gate_bits", "hand", "hand"), strict=True)
+    ]
+    case.refresh_from_db()
+    assert case.state == "reviewing"
 
 
 def decided(desk: Bench, case: Case, act: Act) -> Case:
