@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,17 @@ ANCHORS = [parsed(str(HARNESSES / "random") + share) for share in ("", "@10", "@
 HELD_OUT, PUBLIC, RESERVE = range(1, 9), (9,), range(11, 19)
 
 
-def small_bank(root: Path) -> None:
-    """Eight held-out tasks in each domain, one public, and eight in reserve that are as hard one by one."""
-    groups = {"held_out": HELD_OUT, "public": PUBLIC, "reserve": RESERVE}
+GROUPS: Mapping[str, Sequence[int]] = {"held_out": HELD_OUT, "public": PUBLIC, "reserve": RESERVE}
+"""Numbers of the tasks of each family: eight are held out, and eight in reserve that are as hard one by one."""
+
+
+def small_bank(
+    root: Path, groups: Mapping[str, Sequence[int]] = GROUPS, families: Sequence[str] = FAMILIES
+) -> None:
+    """Each family with tasks of these numbers."""
     slots = [
         Slot(family, index, group)
-        for family in FAMILIES
+        for family in families
         for group, numbers in groups.items()
         for index in numbers
     ]
@@ -51,13 +56,21 @@ def small_bank(root: Path) -> None:
     write_files(root, {"taskset.toml": bank._manifest("8.0", 5, "mini", written)})
 
 
+def frozen_bank(
+    root: Path, groups: Mapping[str, Sequence[int]] = GROUPS, families: Sequence[str] = FAMILIES
+) -> TaskSetVersion:
+    """The same, imported, admitted and frozen."""
+    small_bank(root, groups, families)
+    version = versions.import_directory(root, by=BY)
+    digest = benchmark.content_digest(version)
+    count = sum(len(families) * len(numbers) for numbers in groups.values())
+    versions.record_admission(version, digest_admitted=digest, tasks=count, by=BY)
+    return versions.freeze("8.0", by=BY)
+
+
 @pytest.fixture
 def former(tmp_path: Path) -> TaskSetVersion:
-    small_bank(tmp_path)
-    version = versions.import_directory(tmp_path, by=BY)
-    digest = benchmark.content_digest(version)
-    versions.record_admission(version, digest_admitted=digest, tasks=68, by=BY)
-    return versions.freeze("8.0", by=BY)
+    return frozen_bank(tmp_path)
 
 
 def alike(version: TaskSetVersion) -> Profiling:
