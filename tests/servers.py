@@ -30,14 +30,27 @@ ROOT = Path(__file__).resolve().parents[1]
 STATE = "LINGEE_TEST_STATE"
 CONTROLLER = "LINGEE_TEST_CONTROLLER"
 TEMPLATE = "lingee_template"
+MEMORY, ENOUGH = "/dev/shm", 6 * 2**30
 
 
 def prepare_run() -> None:
     """In the process that controls the run: choose the state folder. Nothing is started."""
     for name in (*EXTERNAL.values(), "LINGEE_STATE_DIR"):
         os.environ.pop(name, None)
-    os.environ[STATE] = tempfile.mkdtemp(prefix="lgt-")
+    os.environ[STATE] = tempfile.mkdtemp(prefix="lgt-", dir=_memory())
     os.environ[CONTROLLER] = str(os.getpid())
+
+
+def _memory() -> str | None:
+    """Memory as a folder, where there is enough and programs may run from it: copying a database a test writes a
+    thousand files, and a disk is asked to keep each. None where the usual place has to do.
+    """
+    try:
+        found = os.statvfs(MEMORY)
+    except OSError:
+        return None
+    is_fit = not found.f_flag & os.ST_NOEXEC and os.access(MEMORY, os.W_OK)
+    return MEMORY if is_fit and found.f_bavail * found.f_frsize >= ENOUGH else None
 
 
 def end_run() -> None:
