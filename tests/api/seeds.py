@@ -11,10 +11,12 @@ from typing import Any
 from django.test import Client
 
 from accounts import services as accounts
+from accounts.duties.table import Duty
 from accounts.models import Membership, User
 from benchmark.models import TaskSetVersion
 from governance.appeals import services as appeals
 from governance.appeals.models import Appeal
+from governance.appeals.services import rechecking
 from governance.confirmation import services as confirmations
 from governance.confirmation.models import ConfirmationRun
 from governance.confirmation.policies import may_withdraw
@@ -25,6 +27,9 @@ from submissions.problems import Code
 from submissions.webhooks import services as webhooks
 from tests.access.oidc import arranged as publishing
 from tests.access.upstreams.arranged import registered, upstream_with_credential
+from tests.accounts.duties import acting
+from tests.accounts.duties import opened as office
+from tests.governance.appeals.arranged import COMMITMENT, WORD
 from tests.pages import site
 from tests.submissions import world
 from tests.submissions.bundles import bundle, card, sha256
@@ -182,13 +187,23 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
 
     def claimed() -> Good:
         """Earlier ones are withdrawn: only a few are free."""
-        for row in Appeal.objects.filter(organisation=vendor.organisation, state="filed"):
+        for row in Appeal.objects.filter(organisation=vendor.organisation, state__in=("filed", "admitted")):
             appeals.withdraw(row.id, by=vendor.actor)
         return {"body": {"subject": "rule", "task_set": task_set.label, "grounds": "It is read wrongly."}}
 
     def appealing() -> Good:
         answer = vendor.api.post("appeals", claimed()["body"])
         return {"path_parameters": {"appeal_id": answer.body["id"]}}
+
+    def bound() -> Good:
+        """A score appeal whose other side is bound too, and waits for the word."""
+        claimed()
+        body = {"subject": "score", "submission": ready()["path_parameters"]["submission_id"]}
+        facts = {"domain": "finance", "grounds": "It is too low.", "commitment": COMMITMENT}
+        answer = vendor.api.post("appeals", body | facts)
+        appeals.admit(answer.body["id"], by=acting(office().holder(Duty.EVALUATION_ENGINEER)))
+        rechecking.commit(answer.body["id"], by=world.BY)
+        return {"path_parameters": {"appeal_id": answer.body["id"]}, "body": {"word": WORD}}
 
     def opened(data: bytes, version: HarnessVersion) -> dict[str, Any]:
         body = {"harness_version": str(version.id), "sha256": sha256(data), "size": len(data)}
@@ -263,6 +278,7 @@ def good_requests(seeds: Seeds) -> dict[str, Callable[[], Good]]:
         "confirmation_withdraw": confirming,
         **dict.fromkeys(("appeal", "appeal_withdraw"), appealing),
         "appeal_file": claimed,
+        "appeal_word": bound,
         "confirmation_request": lambda: {**ready(), "body": {"publication_consent": True}},
         "upstream_create": lambda: {
             "body": {

@@ -67,8 +67,8 @@ UPDATE evaluation_attempt SET ended_at = now(), ending = 'finished';
 INSERT INTO evaluation_attempt (id, episode_id, number, fence, worker, started_at, ended_at, ending, cause, isolation,
     has_output, artefact_key, artefact_sha256)
   SELECT gen_random_uuid(), episode_id, 9, 9, '', now(), now(), 'finished', '', '', true, 'k', 's'
-  FROM evaluation_attempt;
-DELETE FROM evaluation_attempt;
+  FROM evaluation_attempt WHERE number = 1;
+DELETE FROM evaluation_attempt WHERE id NOT IN (SELECT attempt_id FROM appeals_recheckitem);
 UPDATE submissions_harness SET title = 'x';
 INSERT INTO submissions_harnessowner (harness_id, wrapped_key, sealed, filed_at)
   SELECT id, 'k', 's', now() FROM submissions_harness;
@@ -164,7 +164,8 @@ INSERT INTO governance_regradedrun (regrading_id, attempt_id, score, success, fa
 INSERT INTO records_changelogline (id, kind, facts, text_zh, text_en, said_at)
   VALUES (gen_random_uuid(), 'policy', '{}', '', '', now());
 INSERT INTO records_leakindex (task_set_id, salt, quotes, "values", codes, tasks, made_at)
-  SELECT id, 's', '', '', '', 0, now() FROM benchmark_tasksetversion;
+  SELECT id, 's', '', '', '', 0, now() FROM benchmark_tasksetversion v
+  WHERE NOT EXISTS (SELECT FROM records_leakindex i WHERE i.task_set_id = v.id);
 INSERT INTO records_problem (id, task_set_id, part, source, reference, evidence, state, state_since, due_at, reason,
     reported_at)
   SELECT gen_random_uuid(), id, 'rules', 'staff', '', 'x', 'reported', now(), now(), '', now()
@@ -187,10 +188,11 @@ INSERT INTO appeals_recheck (appeal_id, state, state_since, platform_commitment,
   SELECT id, 'committed', now(), '', now(), now(), '', '' FROM appeals_appeal;
 INSERT INTO appeals_rechecksecret (appeal_id, wrapped_nonce) SELECT id, 's' FROM appeals_appeal;
 INSERT INTO appeals_recheckpanel (appeal_id, "first", "second")
-  SELECT id, filed_by, c.first FROM appeals_appeal, accounts_dutyceremony c;
+  SELECT a.id, a.filed_by, c.first FROM appeals_appeal a, accounts_dutyceremony c;
 INSERT INTO appeals_recheckitem (id, appeal_id, attempt_id, verdict)
   SELECT gen_random_uuid(), a.id, t.id, true FROM appeals_appeal a, evaluation_attempt t;
 INSERT INTO appeals_rechecksheet (id, item_id, appeal_id, judge, place, sealed, boxed_key)
-  SELECT gen_random_uuid(), gen_random_uuid(), id, filed_by, 1, '', '' FROM appeals_appeal
+  SELECT gen_random_uuid(), i.id, a.id, a.filed_by, 1, '', ''
+  FROM appeals_recheckitem i JOIN appeals_appeal a ON a.id = i.appeal_id
 """
 CHANGES = [" ".join(statement.split()) for statement in STATEMENTS.split(";")]

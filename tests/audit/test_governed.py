@@ -20,7 +20,10 @@ from accounts.members import services as members
 from accounts.models import Membership, Organisation, User
 from audit import log
 from audit.events import system
+from config import clock
 from evaluation import claims
+from evaluation.models import Attempt
+from governance.appeals.models import RecheckItem
 from governance.confirmation import services as confirmations
 from governance.correcting import services as correcting
 from submissions.relations.services import order_notice
@@ -33,7 +36,7 @@ from tests.accounts.duties import acting, opened
 from tests.accounts.test_auditors import appointed
 from tests.audit.changes import CHANGES
 from tests.audit.test_log import Connect
-from tests.factories import run_of
+from tests.factories import draft_version, recorded_as, run_of, saved
 from tests.governance.appeals.arranged import filed as appealed
 from tests.governance.desk.arranged import open_case
 from tests.governance.rotation import rows as rotation
@@ -143,14 +146,14 @@ def test_the_function_looks_with_the_owners_eyes_along_a_fixed_path() -> None:
 
 @pytest.fixture
 def everything(transactional_db: None) -> None:
-    """A row in each governed table, a harness version without submission, and an attempt under way."""
+    """A row in each governed table, a harness version without submission, and two attempts under way."""
     vendor, version = world.vendor(), site.task_set(in_flight=9)
     harness = vendor.harness()
     shown = site.moved(vendor.submit(version, harness), *site.TO_COMPLETE)
     site.release(shown)
     confirmations.request(shown, consent=True, by=vendor.actor, key="k")
     alarm_of(shown)
-    appealed(vendor, version, subject="rule")
+    appeal = appealed(vendor, version, subject="rule")
     vendor.submit(version, harness)
     mark_audit_organisation(world.vendor(verified=False).organisation, by=BY)
     filed(world.vendor(verified=False))
@@ -165,7 +168,12 @@ def everything(transactional_db: None) -> None:
     open_case(vendor, version, opened().holder(Duty.HELD_OUT_GOVERNOR))
     run_of(version)
     rotation.arranged(version)
+    draft_version("bare", {"finance": (1, 1)})
     assert claims.claim_execution("w") is not None
+    episode = Attempt.objects.get().episode
+    drawn = saved(Attempt(episode=episode, number=2, fence=2, worker="w", started_at=clock.now()))
+    with recorded_as("appeal", appeal.id):
+        RecheckItem.objects.create(appeal=appeal, attempt=drawn, verdict=True)
 
 
 def test_the_list_of_changes_leaves_no_governed_table_out() -> None:

@@ -206,7 +206,7 @@ def link(browser: Browser, people: Staff, prober: world.Vendor, other: world.Ven
 
 
 def rotate(browser: Browser, people: Staff, version: TaskSetVersion) -> RotationPlan:
-    """One of the tasks that were asked about leaves: one governor proposes, the other confirms; then the same for the plan."""
+    """One of the tasks asked about leaves: a governor proposes, the other confirms; then the same for the plan."""
     rotate_tick()
     entry = RotationEntry.objects.filter(task_set=version, cause="hand").first()
     assert entry is not None
