@@ -18,6 +18,7 @@ from benchmark.models import TaskSetVersion
 from governance.appeals.queries import appealable_until
 from governance.queries import ReleasedResult, released_result, released_results
 from governance.records import queries as records
+from governance.rotation.queries import succession_after
 from leaderboard import results
 from leaderboard.queries import domain_counts
 from submissions import queries
@@ -108,6 +109,7 @@ def result(request: HttpRequest, submission: UUID) -> HttpResponse:
         context |= {"lines": results.lines(released, counts), "rows": results.chart_rows(released)}
         context["sides"] = results.side_lines(released)
         context["appeal_until"] = appealable_until(found)
+        context["succession"] = succession_after(found.task_set)
         context["former"] = results.former_lines(released)
         context["revision"] = results.revision_lines(records.revision_of(released, found.task_set))
     return render(request, "leaderboard/result.html", context)

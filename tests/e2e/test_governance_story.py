@@ -142,6 +142,9 @@ def test_from_probing_submissions_to_public_lines(
     )
     for words in PUBLIC:
         assert words in browser.seen[-2], words
+    earlier = Submission.objects.get(organisation=other.organisation)
+    browser.read(other.user, ("leaderboard:result", earlier.id))
+    assert f"Version {following.label} has taken the place of this one." in browser.seen[-1]
     browser.read(other.user, ("leaderboard:home",), ("submissions:submissions",), ("appeals:appeals",))
     nothing_held_out(version, following, browser.seen)
     assert complaints == []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
+import pytest
 from django.utils import translation
 
 from leaderboard.views.releases import results_of
@@ -16,6 +18,7 @@ def entry(
         return {"value": pair[0], "h": pair[1]} if pair else None
 
     return {
+        "id": str(uuid4()),
         "versions": {"task_set": version},
         "domains": {"general": shown(general), "finance": shown(finance)},
         "enterprise": None,
@@ -30,6 +33,7 @@ def places(entries: list[dict[str, Any]], domain: str) -> list[str]:
     ]
 
 
+@pytest.mark.django_db
 def test_each_domain_of_each_version_is_a_board_of_its_own() -> None:
     entries = [
         entry("a", (50, 3), (40, 9)),

@@ -1,0 +1,28 @@
+"""Detection and rotation: kinds that an export may hold and of which no rule across events is checked yet."""
+
+from __future__ import annotations
+
+from client.audit.rules.base import known_without_rule
+
+known_without_rule(
+    "alarm.evidence_read",
+    "alarm.raised",
+    "detection_levels.set",
+    "exposure.read",
+    "held_out.read",
+    "rotation.escalated",
+    "rotation.moved",
+    "rotation.profiled",
+    "rotation.queued",
+    "rotation.read",
+    "rotation_plan.anchors_run",
+    "rotation_plan.drawn",
+    "rotation_plan.escalated",
+    "rotation_plan.moved",
+    "rotation_plan.opened",
+    "rotation_plan.read",
+    "submission.analysed",
+    "submission.analysis_failed",
+    "submission.analysis_given_up",
+    "succession.stated",
+)
