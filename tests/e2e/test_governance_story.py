@@ -112,7 +112,7 @@ class Browser:
         button.click()
         self.page.wait_for_load_state()
 
-    def read(self, person: User | None, *pages: tuple[str, Any]) -> None:
+    def read(self, person: User | None, *pages: tuple[Any, ...]) -> None:
         """A vendor, or somebody who is nobody here, looks at pages; what they show is kept for the end."""
         if person is None:
             self.page.context.clear_cookies()
