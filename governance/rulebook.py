@@ -23,7 +23,6 @@ from governance.confirmation import dating
 from governance.confirmation import policies as confirmation
 from governance.desk import policies as holds
 from governance.desk.rules import RULES
-from governance.detection.levels import NEEDS_RUNS
 from governance.queries import current_policy
 from governance.records.problems import policies as problems
 from submissions.models import QuotaPolicy
@@ -138,6 +137,8 @@ def _confirmation() -> Section:
 
 
 def _detection() -> Section:
+    from governance.detection.levels import NEEDS_RUNS
+
     needs = max(NEEDS_RUNS.values())
     return Section(
         _("What is looked for"),

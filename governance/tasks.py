@@ -1,4 +1,7 @@
-"""Celery entry points of governance."""
+"""Celery entry points of governance.
+
+Every worker loads this module; the detectors, with their numerical libraries, load where a tick needs them.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,6 @@ from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
-from governance.rotation import intake, planning
-from governance.rotation import services as rotation
-from governance.watch import exposing
-from governance.watch import services as watching
 
 
 @shared_task(name="governance.tasks.tick")
@@ -26,6 +25,9 @@ def tick() -> None:
 
     What each answer could tell about which tasks is noted last.
     """
+    from governance.watch import exposing
+    from governance.watch import services as watching
+
     by = system("release")
     for submission in queries.due_for_release():
         if not watching.examined(submission, by=system("detection")):
@@ -62,6 +64,9 @@ def keep_records() -> None:
 @shared_task(name="governance.tasks.rotate")
 def rotate() -> None:
     """Put into the queue what the rules say, move on what is past its deadline, name what is retired and gone."""
+    from governance.rotation import intake, planning
+    from governance.rotation import services as rotation
+
     by = system("rotation")
     for task_set in open_versions():
         intake.take_in(task_set, by=by)

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from scipy.stats import binomtest
-
 from audit.merkle.commitment import drawn
 from scoring import grid
 
@@ -50,6 +48,8 @@ def agreement(confirmed: Sequence[bool]) -> Agreement:
     """
     if not confirmed:
         raise ValueError("nothing was judged")
+    from scipy.stats import binomtest  # web processes load this module, and never call it
+
     found = binomtest(sum(confirmed), len(confirmed)).proportion_ci(CONFIDENCE, method="wilson")
     parts = (sum(confirmed) / len(confirmed), found.low, found.high)
     share, low, high = (grid.half_up(Decimal(str(100 * part))) for part in parts)

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from benchmark.profiling.matching import distances_between
 from benchmark.profiling.profile import Profile
 from governance.rotation.policies import PUBLIC_SHARE, SATURATED, Origin, Shares, shares
 
@@ -65,6 +64,8 @@ def fates(
     `never_public` are retired for a defect. What every fixed harness solves is kept as a regression case; the rest
     is burnt.
     """
+    from benchmark.profiling.matching import distances_between  # arrays; who reads the stock loads none
+
     found = {
         profile.key: "regression" if max(profile.scores.values(), default=0.0) >= SATURATED else "burnt"
         for profile in leaving

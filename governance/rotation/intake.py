@@ -18,7 +18,7 @@ from governance.records.models import ChangeLogLine
 from governance.rotation import drift, policies, queries, services
 from governance.rotation.models import RotationEntry
 from governance.rotation.policies import ENTRY_ENDS, Exposed
-from governance.watch import queries as watch
+from governance.watch.exposure import exposure
 from submissions.models import Submission
 
 NOTHING: Mapping[str, float] = {"every": 0.0, "gate": 0.0, "organisations": 0, "drift": 0.0}
@@ -34,7 +34,7 @@ def take_in(task_set: TaskSetVersion, *, by: Actor) -> int:
     over = drifted(task_set, list(tasks.values()))
     level = drift.level(len(tasks), over.submissions)
     entered = 0
-    for found in watch.exposure(task_set):
+    for found in exposure(task_set):
         chart = over.highest.get(found.task_id, 1.0)
         facts = Exposed(found.bits, found.gate_bits, found.organisations, found.score, chart > level)
         evidence = {
@@ -75,7 +75,7 @@ def _is_new(last: RotationEntry | None, evidence: Mapping[str, Any]) -> bool:
 
 def unexposed(task_set: TaskSetVersion) -> set[str]:
     """Ids of held-out tasks that no answer has told of and no organisation's endpoint has read."""
-    return {str(row.task_id) for row in watch.exposure(task_set) if row.bits == 0 and row.organisations == 0}
+    return {str(row.task_id) for row in exposure(task_set) if row.bits == 0 and row.organisations == 0}
 
 
 class Charts:

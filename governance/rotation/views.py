@@ -24,7 +24,7 @@ from accounts.services import actor_for
 from accounts.views import signed_in
 from audit.events import Actor
 from benchmark.queries import open_versions
-from governance.rotation import planning, queries, services
+from governance.rotation import queries, services
 from governance.rotation.models import RotationEntry, RotationPlan
 from submissions.delivery import delivers, hand_out
 from submissions.problems import Refused
@@ -119,6 +119,8 @@ def plan(request: HttpRequest, which: UUID) -> HttpResponse:
 @delivers("rotation_plan")
 def plan_act(request: HttpRequest, which: UUID, act: str) -> HttpResponse:
     """Put a plan forward, approve it, send it back or discard it."""
+    from governance.rotation import planning  # loads numerical libraries, which no other page needs
+
     row, by = _plan(which), _by(request)
     form = ReasonForm(request.POST)
     if act == "submit" and not form.is_valid():

@@ -17,6 +17,7 @@ from governance.detection.channels import gain, timing
 from governance.detection.contrasts import contrast, lasting
 from governance.detection.lines import WHOLE_LIFE, Line
 from governance.detection.tasks import TaskTable
+from governance.watch.models import Alarm, AlarmEvidence
 
 PAIRS = 12
 """So many of the latest pairs of a line are drawn."""
@@ -147,6 +148,11 @@ def read(content: Mapping[str, Any]) -> EvidenceShown:
         prompt=content.get("prompt", 1.0),
         gap=content.get("gap", {}),
     )
+
+
+def of_alarm(alarm: Alarm) -> EvidenceShown:
+    """What the alarm rests on. Raises AlarmEvidence.DoesNotExist where the process may not know, or nothing is kept."""
+    return read(AlarmEvidence.objects.get(alarm=alarm).content)
 
 
 def _order(table: TaskTable) -> list[int]:

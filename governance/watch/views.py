@@ -1,4 +1,7 @@
-"""Staff: public tasks against held-out ones, from the public runs made inside submissions."""
+"""Staff: public tasks against held-out ones, from the public runs made inside submissions.
+
+Web processes load this module, and the numerical libraries only when the page is asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
-from scipy import stats
 
 from accounts.access import deciding_page
 from accounts.duties.table import Decision
 from benchmark.models import TaskSetVersion
-from governance.detection.channels import gap as channel
 from governance.watch import charts, queries
 from governance.watch.models import GapFigure
 
@@ -56,6 +57,8 @@ class VersionShown:
 @for_governors
 def gaps(request: HttpRequest) -> HttpResponse:
     """Every version that has a figure, newest first; lines with the largest gap beyond the usual one first."""
+    from governance.detection.channels import gap as channel
+
     measured = TaskSetVersion.objects.filter(pk__in=GapFigure.objects.values("task_set"))
     shown = [VersionShown(row, _lines(row)) for row in measured.order_by("-opened_at")]
     context: dict[str, Any] = {
@@ -93,6 +96,10 @@ def _line(key: str, figures: list[GapFigure]) -> LineShown:
 
 
 def _measured(figure: GapFigure) -> Measured:
+    from scipy import stats
+
+    from governance.detection.channels import gap as channel
+
     reach = float(stats.t.ppf(CONFIDENCE, max(1, figure.tasks - 1))) * figure.error
     beyond = figure.mean - figure.usual
     return Measured(

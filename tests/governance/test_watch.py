@@ -16,7 +16,8 @@ from config import clock
 from governance.desk.rules import RULES
 from governance.models import Release
 from governance.tasks import tick
-from governance.watch import queries, services, state
+from governance.watch import evidence, queries, services, state
+from governance.watch.exposure import exposure
 from governance.watch.models import Alarm, AlarmEvidence, Behaviour, Examination, TaskMarks
 from submissions.models import Submission
 from tests.audit.test_log import Connect
@@ -74,9 +75,9 @@ def test_a_prober_raises_an_alarm_and_an_honest_vendor_none(version: TaskSetVers
 def test_evidence_names_submissions_tasks_and_pictures(version: TaskSetVersion) -> None:
     asked = line_of(version, probing()[:3])
     alarm = next(alarm for alarm in queries.alarms_of(asked[2]) if alarm.channel == "contrast")
-    shown = queries.evidence(alarm)
+    shown = evidence.of_alarm(alarm)
     assert [finding.submission for finding in shown.findings] == [str(asked[1].id), str(asked[2].id)]
-    slugs = {row.task_id: (row.domain, row.slug) for row in queries.exposure(version)}
+    slugs = {row.task_id: (row.domain, row.slug) for row in exposure(version)}
     first = {slugs[key] for key in slugs if str(key) in shown.findings[0].tasks}
     assert {slug.rpartition("-")[2] for _, slug in first} == {str(number) for number in ASKED[0]}
     assert sum(segment.length for segment in shown.segments) == 96
@@ -153,7 +154,7 @@ def test_accounts_that_answer_alike_to_the_byte_become_one_case_with_both(versio
     assert [kind for kind, _ in case.signals] == ["artefacts"]
     (alarm,) = Alarm.objects.filter(channel="link")
     assert (alarm.kind, alarm.submission_id) == ("signal", other.id)
-    (link,) = queries.evidence(alarm).links
+    (link,) = evidence.of_alarm(alarm).links
     assert {link.one, link.other} == {str(case.first_id), str(case.second_id)}
 
 

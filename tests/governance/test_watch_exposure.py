@@ -23,6 +23,7 @@ from governance.detection.answers import told
 from governance.models import DomainAggregate
 from governance.services import release_result
 from governance.watch import exposing, queries, services, state
+from governance.watch.exposure import exposure
 from governance.watch.models import Alarm, Examination, ExposureShare
 from governance.watch.replay import LEDGERS
 from submissions.models import Submission
@@ -53,7 +54,7 @@ def bits(version: TaskSetVersion) -> dict[tuple[str, int], tuple[float, float]]:
     """By domain and number of a task: bits of all answers and of gate-like ones."""
     return {
         (row.domain, int(row.slug.rpartition("-")[2])): (round(row.bits, 9), round(row.gate_bits, 9))
-        for row in queries.exposure(version)
+        for row in exposure(version)
     }
 
 

@@ -61,7 +61,11 @@ def fingerprints(task_set: TaskSetVersion) -> Made:
     Raises KeyWithheld, store.ObjectMissing, vault.SealBroken.
     """
     salt = secrets.token_bytes(SALT_BYTES)
-    rows = list(TaskRevision.objects.filter(version=task_set).order_by("family", "slug"))
+    rows = list(
+        TaskRevision.objects.filter(version=task_set)
+        .select_related(*(f"{kind}_pack" for kind in AssetPack.Kind))
+        .order_by("family", "slug")
+    )
     packs = _Packs()
     public: dict[str, set[bytes]] = {kind: set() for kind in (*MADE_OF, "code")}
     families: dict[str, Counter[bytes]] = {kind: Counter() for kind in (*MADE_OF, "code")}
@@ -92,10 +96,7 @@ def _prints(salt: bytes, texts: Mapping[str, str], *, whole: bool) -> dict[str, 
     """Of one task; of a public one every shingle, so that all that it shows is known to be public."""
     found: dict[str, set[bytes]] = {kind: set() for kind in (*MADE_OF, "code")}
     for name, text in texts.items():
-        every = (
-            {made for made, _, _ in shingles.of_text(salt, text)} if whole else shingles.winnowed(salt, text)
-        )
-        found["quote"] |= every
+        found["quote"] |= set(shingles.every(salt, text)) if whole else shingles.winnowed(salt, text)
         found["value"] |= shingles.values(salt, text)
         codes = {code for code, _, _ in shingles.codes(text)} | {name.rpartition("/")[2].casefold()}
         found["code"] |= {shingles.code_print(salt, code) for code in codes}

@@ -14,11 +14,13 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 WORD, CHARACTER = 9, 5
 """What a word and a character of Chinese weigh."""
 WEIGHT = 45
 WINDOW = 4
+WORDS_KEPT = 65_536
 SIZE = 6
 """Bytes of a fingerprint: a shingle that is not held out meets one of a million kept ones once in 281 million."""
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
@@ -40,53 +42,76 @@ class Token:
     start: int
     end: int
 
-    @property
-    def weight(self) -> int:
-        is_character = len(self.text) == 1 and "\u2e80" <= self.text <= "\ud7af"
-        return CHARACTER if is_character else WORD
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _same(word: str) -> str:
+    """Full and half width, composed and decomposed, large and small letters are the same."""
+    return unicodedata.normalize("NFKC", word).casefold()
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _weight(word: str) -> int:
+    is_character = len(word) == 1 and "\u2e80" <= word <= "\ud7af"
+    return CHARACTER if is_character else WORD
 
 
 def tokens(text: str) -> list[Token]:
-    """In order. Full and half width, composed and decomposed, large and small letters are the same."""
-    found = []
-    for match in _TOKEN.finditer(text):
-        same = unicodedata.normalize("NFKC", match.group()).casefold()
-        found.append(Token(same, match.start(), match.end()))
-    return found
+    """In order, in the form that is compared."""
+    return [Token(_same(match.group()), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
-def shingles(row: Sequence[Token]) -> Iterator[tuple[int, int]]:
+def words(text: str) -> list[str]:
+    """The same without their places."""
+    return list(map(_same, _TOKEN.findall(text)))
+
+
+def shingles(row: Sequence[str]) -> Iterator[tuple[int, int]]:
     """First and one past the last token of each shingle."""
+    weights = list(map(_weight, row))
     end = weight = 0
-    for start, token in enumerate(row):
-        while weight < WEIGHT and end < len(row):
-            weight += row[end].weight
+    for start, own in enumerate(weights):
+        while weight < WEIGHT and end < len(weights):
+            weight += weights[end]
             end += 1
         if weight < WEIGHT:
             return
         yield start, end
-        weight -= token.weight
+        weight -= own
 
 
 def fingerprint(salt: bytes, kind: bytes, parts: Iterable[str]) -> bytes:
     """`SIZE` bytes of keyed BLAKE2b over the parts."""
-    text = "\x1f".join(parts).encode()
-    return hashlib.blake2b(text, digest_size=SIZE, key=salt, person=kind).digest()
+    found = _keyed(salt, kind).copy()
+    found.update("\x1f".join(parts).encode())
+    return found.digest()
+
+
+@lru_cache(maxsize=8)
+def _keyed(salt: bytes, kind: bytes) -> hashlib.blake2b:
+    """Keying costs as much as hashing, so it is done once."""
+    return hashlib.blake2b(digest_size=SIZE, key=salt, person=kind)
 
 
 def of_text(salt: bytes, text: str) -> list[tuple[bytes, Token, Token]]:
     """Every shingle's fingerprint, with its first and last token."""
     row = tokens(text)
+    same = [token.text for token in row]
     return [
-        (fingerprint(salt, b"quote", (token.text for token in row[start:end])), row[start], row[end - 1])
-        for start, end in shingles(row)
+        (fingerprint(salt, b"quote", same[start:end]), row[start], row[end - 1])
+        for start, end in shingles(same)
     ]
+
+
+def every(salt: bytes, text: str) -> list[bytes]:
+    """Every shingle's fingerprint, in order."""
+    row = words(text)
+    return [fingerprint(salt, b"quote", row[start:end]) for start, end in shingles(row)]
 
 
 def winnowed(salt: bytes, text: str) -> set[bytes]:
     """The fingerprints that are kept of a document."""
-    every = [found for found, _, _ in of_text(salt, text)]
-    return {min(every[at : at + WINDOW]) for at in range(max(1, len(every) - WINDOW + 1)) if every}
+    row = every(salt, text)
+    return {min(row[at : at + WINDOW]) for at in range(max(1, len(row) - WINDOW + 1)) if row}
 
 
 def plain(text: str) -> str:
@@ -111,9 +136,9 @@ def values(salt: bytes, text: str) -> set[bytes]:
     """Cells of tables and short lines: names of parties, goods, places, too short for a shingle."""
     found = set()
     for cell in set(_CELL.split(text)):
-        row = tokens(cell)
-        if LEAST_VALUE <= sum(token.weight for token in row) < WEIGHT:
-            found.add(fingerprint(salt, b"value", (token.text for token in row)))
+        row = words(cell)
+        if LEAST_VALUE <= sum(map(_weight, row)) < WEIGHT:
+            found.add(fingerprint(salt, b"value", row))
     return found
 
 
@@ -123,7 +148,7 @@ def value_prints(salt: bytes, text: str) -> Iterator[tuple[bytes, Token, Token]]
     for start in range(len(row)):
         weight = 0
         for end in range(start, len(row)):
-            weight += row[end].weight
+            weight += _weight(row[end].text)
             if weight >= WEIGHT:
                 break
             if weight >= LEAST_VALUE:

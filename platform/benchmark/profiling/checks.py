@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from benchmark.profiling.covariates import Matrix, covariates, spreads
 from benchmark.profiling.matching import Pair
-from benchmark.profiling.profile import Matrix, Profile, covariates, spreads
+from benchmark.profiling.profile import Profile
 
 SMD_BELOW: Final = 0.1
 """Standardised mean difference; Austin, Statistics in Medicine 28 (2009) 3083, takes 0.1 as negligible."""

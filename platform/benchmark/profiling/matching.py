@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from benchmark.profiling.profile import Matrix, Profile, covariates, spreads
+from benchmark.profiling.covariates import Matrix, covariates, spreads
+from benchmark.profiling.profile import Profile
 
 CATEGORY_STEP: Final = 3.0
 OPERATION_STEP: Final = 1.0

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Final
-
-import numpy as np
-import numpy.typing as npt
-
-Matrix = npt.NDArray[np.float64]
 
 TIERS: Final[Mapping[str, int]] = {"basic": 1, "intermediate": 2, "hard": 3}
 """Difficulty as the author names it, in steps."""
@@ -41,20 +35,3 @@ def baselines_of(profiles: Sequence[Profile]) -> list[str]:
     if len(found) > 1:
         raise ValueError("tasks were profiled by different baselines")
     return sorted(next(iter(found), frozenset()))
-
-
-def covariates(profiles: Sequence[Profile]) -> tuple[list[str], Matrix]:
-    """Names and values (task × covariate): each baseline's mean score, tier, turns, log2 of the budget in seconds."""
-    baselines = baselines_of(profiles)
-    rows = [
-        [*(profile.scores[name] for name in baselines), profile.tier, profile.turns, log(profile.seconds, 2)]
-        for profile in profiles
-    ]
-    names = [*baselines, "tier", "turns", "budget"]
-    return names, np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
-
-
-def spreads(values: Matrix) -> Matrix:
-    """Standard deviation of each column, 1 for one that is constant."""
-    found: Matrix = values.std(axis=0)
-    return np.where(found > 0, found, 1.0)

@@ -115,6 +115,16 @@ def test_further_words_stand_in_both_languages_and_pass_the_linter() -> None:
     assert "finance-held-out-1" in refused.value.refusal.detail
 
 
+def test_fingerprints_wait_for_what_is_being_evaluated_and_not_for_ever() -> None:
+    version = world.task_set()
+    vendor = world.vendor()
+    assert queries.unindexed() == [version]
+    vendor.submit(version, vendor.harness())
+    assert queries.unindexed() == []
+    with clock.shifted(queries.PATIENCE + timedelta(seconds=1)):
+        assert queries.unindexed() == [version]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_fingerprints_are_made_of_the_packs_once(connect_as: Connect) -> None:
     version = worded_set()

@@ -10,7 +10,7 @@ from benchmark.models import TaskRevision, TaskSetVersion
 from governance.rotation import intake, services
 from governance.rotation.models import RotationEntry
 from governance.tasks import rotate
-from governance.watch.queries import TaskExposure
+from governance.watch.exposure import TaskExposure
 from tests.accounts.duties import acting
 from tests.factories import BY, frozen_version
 from tests.governance.rotation import rows
@@ -34,7 +34,7 @@ def version() -> TaskSetVersion:
 def known(version: TaskSetVersion, monkeypatch: pytest.MonkeyPatch) -> list[TaskExposure]:
     """What live detection says, to be changed by the test."""
     found = [exposed(task) for task in rows.held_out(version)]
-    monkeypatch.setattr(intake.watch, "exposure", lambda _task_set: list(found))
+    monkeypatch.setattr(intake, "exposure", lambda _task_set: list(found))
     return found
 
 
