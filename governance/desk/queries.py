@@ -9,10 +9,12 @@ from django.db.models import Q, QuerySet
 
 from accounts.linking.models import LinkCase
 from accounts.models import Organisation
+from benchmark.models import TaskSetVersion
 from governance.desk.casework import Outcome
 from governance.desk.models import Case, CaseQuestion, CaseStep, Hold, HoldDecision, HoldOrder
 from governance.desk.policies import LET_GO, OPEN
 from governance.watch.models import Alarm
+from governance.watch.queries import ACCUSING
 from submissions.models import Submission
 
 SHOWN = 200
@@ -117,6 +119,12 @@ def submissions_of(found: Case) -> list[Submission]:
 def false_alarms() -> QuerySet[Alarm]:
     """Alarms of cases that reviewers closed as false: lineages that calibration counts as honest."""
     return Alarm.objects.filter(in_case__case__outcome=Outcome.FALSE_ALARM)
+
+
+def doubted(task_set: TaskSetVersion) -> set[str]:
+    """Ids of lineages, as text, that an alarm accuses which no reviewer has closed as false: no pattern of honesty."""
+    rows = Alarm.objects.filter(task_set=task_set, kind__in=ACCUSING).exclude(pk__in=false_alarms())
+    return {str(one) for one in rows.values_list("organisation__lineage_id", flat=True)}
 
 
 def holds_of(found: Case) -> list[Hold]:

@@ -14,6 +14,8 @@ from benchmark.models import TaskRevision, TaskSetVersion
 from benchmark.queries import content_digest
 from config import clock
 from evaluation.assets import AssetCache
+from governance.records import services as records
+from governance.records.models import Problem
 from governance.rotation import events, queries, trials
 from governance.rotation.models import Profiling, TaskProfile
 from governance.rotation.queries import THOUSANDTHS
@@ -94,6 +96,13 @@ def record(
         )
         log.append(event, by=by)
     return row
+
+
+def report_chance(profiling: Profiling, baseline: str, *, by: Actor) -> list[Problem]:
+    """Report as problems the tasks that a baseline solves which answers by chance: their rules let through too much."""
+    rows = profiling.profiles.values_list("task_id", "scores")
+    scores = {task: [score / THOUSANDTHS for score in found[baseline]] for task, found in rows}
+    return records.report_anomalies(profiling.task_set, scores, by=by)
 
 
 def _thousandths(found: Tried) -> dict[str, list[int]]:

@@ -29,6 +29,17 @@ def _version(label: str) -> TaskSetVersion:
     return found
 
 
+def _undoubted(task_set: TaskSetVersion) -> Honest:
+    """What happened on a version, without lineages that an alarm accuses; false ones make levels higher."""
+    from governance.desk.queries import doubted
+    from governance.detection.calibration import Honest
+    from governance.watch import banks, state
+
+    doubts = doubted(task_set)
+    history = (one for one in state.history(task_set.pk) if one.organisation not in doubts)
+    return Honest(f"version {task_set.label}", banks.bank_of(task_set.pk).table, history)
+
+
 class Command(BaseCommand):
     """Over a stream nothing touches the database; numerical libraries are imported only when a command runs."""
 
@@ -45,6 +56,13 @@ class Command(BaseCommand):
             "calibrate", help="fit the levels to streams that are known to be honest"
         )
         calibrate.add_argument("streams", type=Path, nargs="*")
+        calibrate.add_argument(
+            "--task-set",
+            metavar="LABEL",
+            action="append",
+            default=[],
+            help="and to the lineages of a version that nothing accuses, or whose alarms were found false",
+        )
         calibrate.add_argument("--out", type=Path, required=True, metavar="FILE")
         calibrate.add_argument("--worlds", type=int, default=0, help="and to so many made-up honest worlds")
         calibrate.add_argument("--runs", type=int, default=3, help="runs of each task in those")
@@ -97,8 +115,8 @@ class Command(BaseCommand):
     def do_calibrate(self, options: dict[str, Any]) -> None:
         from governance.detection import calibration
 
-        if not options["streams"] and not options["worlds"]:
-            raise CommandError("name a stream, or a number of worlds")
+        if not options["streams"] and not options["worlds"] and not options["task_set"]:
+            raise CommandError("name a stream, a version or a number of worlds")
         found = calibration.calibrate(self._honest(options))
         options["out"].write_text(found.to_json(), encoding="utf-8")
         self.stdout.write(f"{found.record['lineages']} honest lineages: {options['out']}")
@@ -171,6 +189,8 @@ class Command(BaseCommand):
 
         for folder in options["streams"]:
             yield Honest(folder.name, streams.read_tasks(folder), streams.read_submissions(folder))
+        for label in options["task_set"]:
+            yield _undoubted(_version(label))
         for seed in range(options["worlds"]):
             made = world(100_000 + seed, honest=60, attackers=0, runs=options["runs"])
             yield Honest(f"made-up {100_000 + seed}", made.table, made.submissions)

@@ -99,6 +99,7 @@ def test_a_false_alarm_closes_the_case_and_lifts_the_hold(desk: Bench) -> None:
     assert (hold_of(found).state, again(found).slot.state) == ("lifted", Slot.State.REFUNDED)
     assert Case.objects.get().outcome == "false_alarm"
     assert list(queries.false_alarms()) == queries.alarms_of(case)
+    assert queries.doubted(case.task_set) == set()
 
 
 def test_watching_opens_anew_with_an_alarm_and_waiting_never_counts_against_the_vendor(desk: Bench) -> None:

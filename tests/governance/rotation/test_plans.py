@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
 from accounts.duties.refusals import Reason
@@ -115,6 +117,25 @@ def test_two_people_approve_what_passed_the_checks(version: TaskSetVersion) -> N
     planning.send_back(plan.pk, by=acting(two))
     submit()
     assert planning.approve(plan.pk, by=acting(two)).state == "approved"
+
+
+def test_what_a_baseline_solves_by_chance_is_reported(version: TaskSetVersion) -> None:
+    tasks = list(queries.profiled_tasks(version))
+    easy = rows.held_out(version)[0]
+    tried = [
+        rows.Tried(str(task.pk), {"random": (1.0, 0.5, 1.0) if task == easy else (0.0, 0.5, 0.0)})
+        for task in tasks
+    ]
+    row = rows.profiling.record(version, tasks, tried, [], runs=3, seed="s", by=BY)
+    assert [found.task for found in rows.profiling.report_chance(row, "random", by=BY)] == [easy]
+    assert rows.profiling.report_chance(row, "random", by=BY) == []
+
+
+def test_the_baseline_by_chance_is_one_of_those_that_run(version: TaskSetVersion, tmp_path: Path) -> None:
+    (tmp_path / "run.py").touch()
+    asked = ("profile", "--version", version.label, "--random", "dice", "--baselines", str(tmp_path))
+    with pytest.raises(CommandError, match="dice is not among the harnesses"):
+        call_command("rotation", *asked)
 
 
 def test_a_plan_that_fails_its_checks_is_not_put_forward(version: TaskSetVersion) -> None:

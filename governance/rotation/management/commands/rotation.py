@@ -30,6 +30,11 @@ class Command(BaseCommand):
         )
         profile.add_argument("--version", dest="label", required=True)
         profile.add_argument("--seed", default="profile")
+        profile.add_argument(
+            "--random",
+            metavar="FOLDER",
+            help="which of the harnesses answers by chance: tasks on which it scores are reported as problems",
+        )
         self._harnesses(profile, "--baselines")
         open_ = actions.add_parser("open", help="commit the seed of the next version's rotation")
         open_.add_argument("label")
@@ -70,9 +75,12 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def do_profile(self, options: dict[str, Any]) -> None:
+        baselines, chance = self._parsed(options["harnesses"]), options["random"]
+        if chance and chance not in {baseline.label for baseline in baselines}:
+            raise CommandError(f"{chance} is not among the harnesses")
         row = profiling.profile(
             self._version(options["label"]),
-            self._parsed(options["harnesses"]),
+            baselines,
             runs=options["runs"],
             seed=options["seed"],
             by=BY,
@@ -80,6 +88,9 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{row.tasks} tasks profiled by {len(row.baselines)} baselines, digest {row.digest}"
         )
+        if chance:
+            found = profiling.report_chance(row, chance, by=BY)
+            self.stdout.write(f"{len(found)} tasks reported on which {chance} scores")
 
     def do_open(self, options: dict[str, Any]) -> None:
         version = self._version(options["label"])
