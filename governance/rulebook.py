@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.models import TaskSetVersion
+from benchmark.profiling import limits
 from benchmark.queries import open_versions
 from config import clock
 from governance import ledger
@@ -25,6 +26,7 @@ from governance.desk import policies as holds
 from governance.desk.rules import RULES
 from governance.queries import current_policy
 from governance.records.problems import policies as problems
+from governance.rotation import policies as rotation
 from submissions.models import QuotaPolicy
 
 DAY = 86_400
@@ -47,6 +49,7 @@ def sections() -> list[Section]:
         _confirmation(),
         _detection(),
         _holds(),
+        *_rotation(),
         _defects(),
         _appeals(),
         _kept(),
@@ -178,6 +181,68 @@ def _holds() -> Section:
             (_("Longest hold that two people extended"), _working_days(holds.MOST_WORKING_DAYS)),
         ],
     )
+
+
+def _rotation() -> list[Section]:
+    return [
+        Section(
+            _("Rotation of held-out tasks"),
+            [
+                _(
+                    "Every version replaces a share of each domain drawn at random, whatever is known of it, "
+                    "and tasks that two people decided to take out. Unexposed tasks go along, so that the batch "
+                    "does not tell which ones were suspected; why a task left is never said."
+                ),
+                _("A frozen version stays as it is: whatever is decided takes effect with the next one."),
+            ],
+            [
+                (_("Of a domain, drawn at random"), _share(rotation.PLANNED_SHARE)),
+                (_("Of a domain, leaving altogether at most"), _share(rotation.MOST_SHARE)),
+                (_("Cover, out of those that leave for a reason"), _share(rotation.COVER_SHARE)),
+                (_("Of a domain's leaving tasks, becoming public at most"), _share(rotation.PUBLIC_SHARE)),
+                (
+                    _("Mean score of the best baseline from which a task is kept as a regression case only"),
+                    _share(rotation.SATURATED),
+                ),
+                (
+                    _("Reserve of a stratum, out of what a version is expected to need"),
+                    _("at least %(n)s times") % {"n": rotation.STOCK_FACTOR},
+                ),
+            ],
+        ),
+        Section(_("What a rotation is checked by, and until when it is decided"), [], _rotation_steps()),
+    ]
+
+
+def _rotation_steps() -> list[tuple[str, str]]:
+    """What replacements are checked by, and the deadlines of entries and plans."""
+    words = {
+        "queued": _("A task that waits is decided about within"),
+        "proposed": _("A proposal about a task lapses after"),
+        "watching": _("A task that is watched waits again after"),
+        "rotating": _("A task that is to leave does so within"),
+    }
+    steps = {
+        "seeded": _("A plan is drawn within, by a seed that was committed before"),
+        "drawn": _("A drawn plan is put forward within"),
+        "proposed": _("A second person approves or returns a plan within"),
+        "approved": _("The next version is composed within"),
+        "composed": _("It comes into force within"),
+    }
+    return [
+        (
+            _("Standardised mean difference between tasks that leave and come, below"),
+            f"{limits.SMD_BELOW:g}",
+        ),
+        (_("Fixed harnesses that run on both versions"), str(rotation.ANCHORS)),
+        (_("Points by which one of them may move in a domain, below"), f"{limits.SHIFT_BELOW:g}"),
+        *((word, _days(rotation.ENTRY_STAYS[state])) for state, word in words.items()),
+        *((word, _days(rotation.PLAN_STAYS[state])) for state, word in steps.items()),
+    ]
+
+
+def _share(part: float) -> str:
+    return f"{100 * part:.3g} %"
 
 
 def _defects() -> Section:

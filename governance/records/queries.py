@@ -99,6 +99,12 @@ def revision_of(result: ReleasedResult, task_set: TaskSetVersion) -> dict[str, A
     return {"tasks": count, "at_most": reaches}
 
 
+def regrades_said(task_set: TaskSetVersion) -> Counter[str]:
+    """By cause: how many public lines say that results of the version were graded again and corrected."""
+    rows = ChangeLogLine.objects.filter(task_set=task_set, kind=ChangeLogLine.Kind.REGRADE)
+    return Counter(str(facts["cause"]) for facts in rows.values_list("facts", flat=True))
+
+
 def settled_said(task_set: TaskSetVersion) -> Counter[str]:
     """By version that mended them: how many tasks of `task_set` lines have called settled so far."""
     rows = ChangeLogLine.objects.filter(task_set=task_set, kind=ChangeLogLine.Kind.DEFECT_SETTLED)

@@ -14,6 +14,7 @@ from governance.queries import current_policy
 from governance.records import lines, queries
 from governance.records.models import ChangeLogLine
 from governance.records.reach import reach
+from governance.rotation.queries import succession_after, succession_before
 
 
 def line_of(row: ChangeLogLine) -> dict[str, Any]:
@@ -44,6 +45,12 @@ def version(request: HttpRequest, label: str) -> HttpResponse:
             {"label": row["label"], "points": _furthest(under, row["held_out"])}
             for row in counts
             if row["held_out"]
+        ],
+        "succession": succession_after(found),
+        "precession": succession_before(found),
+        "corrected": [
+            {"because": lines.CAUSES[cause], "times": times}
+            for cause, times in sorted(queries.regrades_said(found).items())
         ],
         "lines": [line_of(row) for row in queries.change_log(found)],
     }

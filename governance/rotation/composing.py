@@ -18,7 +18,7 @@ from audit.events import Actor
 from benchmark import services as benchmark
 from benchmark.exporting import write_version
 from benchmark.models import Domain, Group, TaskRevision, TaskSetVersion
-from benchmark.profiling.checks import SHIFT_BELOW
+from benchmark.profiling.limits import SHIFT_BELOW
 from benchmark.queries import content_digest
 from benchmark.services import TaskSetRefused
 from config import clock
@@ -26,10 +26,10 @@ from evaluation.grader.admission import admit_many
 from governance.records import services as records
 from governance.rotation import events, planning, profiling, queries, services, trials
 from governance.rotation.models import AnchorRun, RotationEntry, RotationLine, RotationPlan, Succession
+from governance.rotation.policies import ANCHORS
 from governance.rotation.trials import Baseline
 from submissions.problems import Code, refuse
 
-ANCHORS = 3
 MILLIONTHS = 1_000_000
 State = RotationPlan.State
 Fate = RotationLine.Fate

@@ -26,6 +26,9 @@ STOCK_FACTOR: Final = 2
 SATURATED: Final = 0.95
 """Mean score of the best baseline from which a task tells harnesses apart no more; it is kept as a regression case."""
 
+ANCHORS: Final = 3
+"""Fixed harnesses that run on both versions before the next one comes into force."""
+
 
 class Cause(StrEnum):
     """Why a task entered the queue."""

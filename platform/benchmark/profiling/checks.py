@@ -12,13 +12,10 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from benchmark.profiling.covariates import Matrix, covariates, spreads
+from benchmark.profiling.limits import SHIFT_BELOW, SMD_BELOW
 from benchmark.profiling.matching import Pair
 from benchmark.profiling.profile import Profile
 
-SMD_BELOW: Final = 0.1
-"""Standardised mean difference; Austin, Statistics in Medicine 28 (2009) 3083, takes 0.1 as negligible."""
-SHIFT_BELOW: Final = 0.6
-"""Points by which a fixed harness may move in a domain."""
 CONFIDENCE_Z: Final = 1.959964
 FOLDS: Final = 5
 RIDGE: Final = 1.0

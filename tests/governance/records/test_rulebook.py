@@ -8,10 +8,12 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from benchmark.profiling import limits
 from governance import rulebook
 from governance.appeals import policies as appeals
 from governance.desk import policies as holds
 from governance.queries import current_policy
+from governance.rotation import policies as rotation
 from tests.pages import site
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +39,22 @@ def test_numbers_come_from_rows_and_constants(monkeypatch: pytest.MonkeyPatch) -
     text = printed("en")
     assert "| 13 working days |" in text
     assert "| 41 |" in text
+
+
+def test_rotation_is_printed_from_what_the_code_enforces(monkeypatch: pytest.MonkeyPatch) -> None:
+    for language in ("en", "zh-hans"):
+        text = printed(language)
+        for value in (rotation.PLANNED_SHARE, rotation.MOST_SHARE, rotation.PUBLIC_SHARE, rotation.SATURATED):
+            assert f"| {100 * value:.3g} % |" in text
+        assert f"| {limits.SHIFT_BELOW} |" in text
+        assert f"| {rotation.ANCHORS} |" in text
+    assert f"does so within | {rotation.ENTRY_STAYS['rotating'].days} days |" in printed("en")
+    monkeypatch.setattr(rotation, "PLANNED_SHARE", 0.07)
+    monkeypatch.setattr(rotation, "STOCK_FACTOR", 5)
+    monkeypatch.setattr(limits, "SHIFT_BELOW", 0.8)
+    text = printed("en")
+    for row in ("| 7 % |", "| at least 5 times |", "| 0.8 |"):
+        assert row in text
 
 
 @pytest.mark.parametrize(

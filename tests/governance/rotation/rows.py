@@ -10,11 +10,12 @@ from accounts.models import User
 from benchmark.models import Group, TaskRevision, TaskSetVersion
 from benchmark.queries import content_digest
 from benchmark.services import record_admission
+from config import clock
 from governance.rotation import planning, profiling, queries, services
-from governance.rotation.models import Profiling, RotationEntry, RotationPlan
+from governance.rotation.models import Profiling, RotationEntry, RotationPlan, Succession
 from governance.rotation.trials import Tried
 from tests.accounts.duties import opened
-from tests.factories import BY, draft_version
+from tests.factories import BY, draft_version, recorded_as
 
 SEED = "a seed of some length"
 DIGEST = hashlib.sha256(SEED.encode()).hexdigest()
@@ -64,6 +65,20 @@ def planned(version: TaskSetVersion, label: str = "next") -> RotationPlan:
 def drawn(version: TaskSetVersion, label: str = "next") -> RotationPlan:
     everything = {str(task.pk) for task in held_out(version)}
     return planning.draw(planned(version, label).pk, seed=SEED, unexposed=everything, by=BY)
+
+
+def succeeded(former: TaskSetVersion, following: TaskSetVersion, mark: str = "annotated") -> Succession:
+    """As after a plan that came into force, without one."""
+    row = Succession(
+        former=former,
+        next=following,
+        mark=mark,
+        shifts={domain: {"shift": 0, "repeat": 1} for domain in ("general", "finance")},
+        stated_at=clock.now(),
+    )
+    with recorded_as("succession", row.id):
+        row.save()
+    return row
 
 
 def arranged(version: TaskSetVersion) -> None:
