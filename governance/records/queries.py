@@ -128,7 +128,7 @@ def erratum(label: str) -> ReleaseDate | None:
 def versions() -> list[TaskSetVersion]:
     """Every version that was ever open to submissions, the latest first."""
     rows = TaskSetVersion.objects.filter(state=TaskSetVersion.State.FROZEN, opened_at__isnull=False)
-    return list(rows.order_by("-opened_at"))
+    return list(rows.select_related("succession__next", "precession__former").order_by("-opened_at"))
 
 
 def unindexed() -> list[TaskSetVersion]:

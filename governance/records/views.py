@@ -14,7 +14,6 @@ from governance.queries import current_policy
 from governance.records import lines, queries
 from governance.records.models import ChangeLogLine
 from governance.records.reach import reach
-from governance.rotation.queries import succession_after, succession_before
 
 
 def line_of(row: ChangeLogLine) -> dict[str, Any]:
@@ -46,8 +45,9 @@ def version(request: HttpRequest, label: str) -> HttpResponse:
             for row in counts
             if row["held_out"]
         ],
-        "succession": succession_after(found),
-        "precession": succession_before(found),
+        # Rotation's rows, above this layer: read from the version, which does not know them either.
+        "succession": getattr(found, "succession", None),
+        "precession": getattr(found, "precession", None),
         "corrected": [
             {"because": lines.CAUSES[cause], "times": times}
             for cause, times in sorted(queries.regrades_said(found).items())

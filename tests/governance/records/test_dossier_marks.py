@@ -1,4 +1,4 @@
-"""The dossier of a version marks its past results as the result page does: another version came, values were corrected."""
+"""The dossier of a version marks past results as the result page does: another version came, values were corrected."""
 
 from __future__ import annotations
 
