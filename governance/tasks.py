@@ -17,6 +17,7 @@ from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
+from submissions.reruns import services as offers
 
 
 @shared_task(name="governance.tasks.tick")
@@ -59,6 +60,15 @@ def keep_records() -> None:
     """Make the fingerprints of versions that have none yet; escalate problems that stayed too long."""
     records.make_indexes(by=system("records"))
     records.escalate_due(by=system("records"))
+
+
+@shared_task(name="governance.tasks.offer_reruns")
+def offer_reruns() -> None:
+    """Offer re-runs on versions that have opened; end offers whose time is over."""
+    from governance.rotation import reruns
+
+    reruns.offer_due(by=system("reruns"))
+    offers.tend(by=system("reruns"))
 
 
 @shared_task(name="governance.tasks.rotate")

@@ -201,13 +201,17 @@ class SubmissionAnsweredByEarlier(Event):
 
 
 class SlotReserved(Event):
+    """Outside the quota where it names an `offer` of a re-run."""
+
     kind: ClassVar[str] = "slot.reserved"
+    version: ClassVar[int] = 2
     subject_type: ClassVar[str] = "slot"
     sentence = _("The submission {submission} reserved the slot {subject} on {task_set}.")
     submission: str
     task_set: str
     line: str
     lineage: str
+    offer: str | None = None
 
 
 class SlotConsumed(Event):

@@ -146,6 +146,8 @@ class ConfirmForm(forms.Form):
 
     task_set = forms.CharField(widget=forms.HiddenInput, max_length=32)
     key = forms.CharField(widget=forms.HiddenInput, max_length=255)
+    rerun_offer = forms.UUIDField(widget=forms.HiddenInput, required=False)
+    """The offer of a re-run that the page shows it would take."""
     publication_consent = forms.BooleanField(
         label=_("I agree that a confirmed result of this submission may be published."),
         required=False,

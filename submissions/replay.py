@@ -80,18 +80,42 @@ def _by(state: State, event: Told) -> None:
 
 SLOT = Ledger(
     table="submissions_slot",
-    columns=("state", "submission", "task_set", "line", "lineage", "cause", "actor"),
-    query="SELECT slot.id, slot.state, slot.submission_id, version.label, slot.line_id, slot.lineage_id, slot.cause, "
-    "slot.actor FROM submissions_slot slot JOIN benchmark_tasksetversion version ON version.id = slot.task_set_id",
+    columns=("state", "submission", "task_set", "line", "lineage", "offer", "cause", "actor"),
+    query="SELECT slot.id, slot.state, slot.submission_id, version.label, slot.line_id, slot.lineage_id, "
+    "slot.offer_id, slot.cause, slot.actor FROM submissions_slot slot "
+    "JOIN benchmark_tasksetversion version ON version.id = slot.task_set_id",
     begins=frozenset({"slot.reserved"}),
     steps={
         "slot.reserved": together(
-            sets(submission="submission", task_set="task_set", line="line", lineage="lineage"),
+            sets(submission="submission", task_set="task_set", line="line", lineage="lineage", offer="offer"),
             becomes(state="reserved", cause="admitted"),
             _by,
         ),
         "slot.consumed": together(sets(cause="cause"), becomes(state="consumed"), _by),
         "slot.refunded": together(sets(cause="cause"), becomes(state="refunded"), _by),
+    },
+)
+
+RERUN_OFFER = Ledger(
+    table="submissions_rerunoffer",
+    columns=(
+        *("state", "former", "task_set", "organisation", "harness_version", "package"),
+        *("submission", "expires"),
+    ),
+    query="SELECT offer.id, offer.state, offer.former_id, version.label, offer.organisation_id, "  # noqa: S608
+    "offer.harness_version_id, offer.package_digest, offer.submission_id, "
+    f"{INSTANT.format('offer.expires_at')} FROM submissions_rerunoffer offer "
+    "JOIN benchmark_tasksetversion version ON version.id = offer.task_set_id",
+    begins=frozenset({"rerun_offer.made"}),
+    steps={
+        "rerun_offer.made": together(
+            sets(former="former", task_set="task_set", organisation="owner", expires="expires_at"),
+            sets(harness_version="harness_version", package="package_digest"),
+            becomes(state="open", submission=""),
+        ),
+        "rerun_offer.used": together(sets(submission="submission"), becomes(state="used")),
+        "rerun_offer.reopened": together(sets(expires="expires_at"), becomes(state="open", submission="")),
+        "rerun_offer.ended": lambda state, event: state.update(state=event.outcome),
     },
 )
 
@@ -168,4 +192,4 @@ WEBHOOK = Ledger(
     },
 )
 
-LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, RETURN, UPLOAD, QUOTA, WEBHOOK]
+LEDGERS = [SUBMISSION, TRANSITIONS, SLOT, RERUN_OFFER, RETURN, UPLOAD, QUOTA, WEBHOOK]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from benchmark.models import TaskSetVersion
 from governance.confirmation import document
 from governance.confirmation.models import ConfirmationRun, ReleaseDate
 from governance.confirmation.policies import may_withdraw
@@ -37,6 +39,24 @@ def confirmed(submissions: Iterable[Submission]) -> dict[UUID, tuple[ReleaseDate
         if entry is not None and row.release_date is not None:
             found[row.submission_id] = (row.release_date, entry)
     return found
+
+
+def published_on(
+    task_set: TaskSetVersion, *, before: datetime, unless_offered_on: TaskSetVersion
+) -> list[Submission]:
+    """Submissions whose confirmed values a dated release published by `before`, and whose vendor still agrees to that.
+
+    Those that were offered a re-run on `unless_offered_on` are left out. None that is voided or held is complete.
+    """
+    rows = ConfirmationRun.objects.filter(
+        task_set=task_set,
+        state=ConfirmationRun.State.CONFIRMED,
+        release_date__dated_at__lte=before,
+        submission__state=Submission.State.COMPLETE,
+        submission__publication_consent=True,
+    ).exclude(submission__rerun_offers__task_set=unless_offered_on)
+    found = rows.select_related("submission").order_by("requested_at", "id")
+    return [row.submission for row in found]
 
 
 def face(row: ConfirmationRun) -> dict[str, Any]:

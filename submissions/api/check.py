@@ -19,6 +19,7 @@ from submissions.delivery import delivers, show_status
 from submissions.problems import Code
 from submissions.problems.handler import problem_body
 from submissions.queries import Forecast, Intent
+from submissions.reruns.queries import offer_of
 
 
 class CheckIn(StrictSerializer):
@@ -28,6 +29,7 @@ class CheckIn(StrictSerializer):
     task_set = serializers.RegexField(r"^[0-9A-Za-z._-]{1,32}\Z")
     upload = serializers.UUIDField(required=False)
     publication_consent = serializers.BooleanField(default=False)
+    rerun_offer = serializers.UUIDField(required=False)
 
 
 @delivers("quota")
@@ -42,12 +44,13 @@ class SubmissionCheck(MemberView):
         organisation, actor = self.caller.organisation, self.caller.actor
         version = referenced("harness_version", queries.version_of, organisation, body["harness_version"])
         self.caller.require_harness(version.harness_id)
-        wanted = body.get("upload")
+        wanted, offer = body.get("upload"), body.get("rerun_offer")
         intent = Intent(
             organisation=organisation,
             harness_version=version,
             task_set=referenced("task_set", queries.task_set_labelled, body["task_set"]),
             upload=referenced("upload", queries.upload_of, organisation, wanted) if wanted else None,
+            offer=referenced("rerun_offer", offer_of, organisation, offer) if offer else None,
         )
         shown = statement(queries.forecast(intent, by=actor))
         lasting = {**shown, "quota": {**(shown["quota"] or {}), "now": None}, "estimate": None}
@@ -70,6 +73,15 @@ def _estimate(found: Forecast) -> dict[str, Any]:
     if earlier is not None:
         return {"note": Code.IDENTICAL_EARLIER.value, "uses": 0, "submission": earlier.address}
     assert window is not None
+    if found.offer is not None:
+        return {
+            "note": Code.ADMITTED.value,
+            "uses": 0,
+            "rerun_offer": str(found.offer.pk),
+            "remaining_after": window.remaining,
+            "cooldown_until": None,
+            "runs_per_task": window.terms.runs_per_task,
+        }
     until = window.now + window.terms.cooldown if window.terms.cooldown_seconds else None
     return {
         "note": Code.ADMITTED.value,

@@ -68,6 +68,9 @@ class SubmissionIn(StrictSerializer):
     task_set = serializers.RegexField(r"^[0-9A-Za-z._-]{1,32}\Z")
     upload = serializers.UUIDField()
     publication_consent = serializers.BooleanField(default=False)
+    rerun_offer = serializers.UUIDField(
+        required=False, help_text="The offer of a re-run that it takes, outside the quota."
+    )
 
 
 class ChoiceIn(StrictSerializer):
@@ -125,6 +128,7 @@ class MomentOut(serializers.Serializer[Any]):
 
 class ChargeOut(serializers.Serializer[Any]):
     counts = serializers.BooleanField()
+    rerun_offer = serializers.UUIDField(allow_null=True)
     state = serializers.CharField()
     cause = serializers.CharField()
     words = serializers.CharField()

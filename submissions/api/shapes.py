@@ -134,6 +134,7 @@ class EstimateOut(serializers.Serializer[Any]):
     note = serializers.ChoiceField(choices=["admitted", "identical_earlier"])
     uses = serializers.IntegerField(min_value=0, max_value=1)
     submission = serializers.CharField(required=False, help_text="The earlier submission that would answer.")
+    rerun_offer = serializers.UUIDField(required=False, help_text="The offer that makes it cost no use.")
     remaining_after = serializers.IntegerField(required=False)
     cooldown_until = serializers.DateTimeField(required=False, allow_null=True)
     runs_per_task = serializers.IntegerField(required=False)

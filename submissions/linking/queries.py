@@ -33,7 +33,7 @@ def joint_usage(case: LinkCase) -> list[Usage]:
     found = []
     for task_set in open_task_sets():
         if (terms := terms_at(task_set)) is not None:
-            uses = Slot.objects.filter(task_set=task_set, state__in=COUNTED)
+            uses = Slot.objects.filter(task_set=task_set, offer=None, state__in=COUNTED)
             each = [(row, uses.filter(line__organisation=row).count()) for row in organisations]
             found.append(Usage(task_set, each, terms.lineage))
     return found

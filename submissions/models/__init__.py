@@ -6,6 +6,7 @@ from submissions.models.registry import Harness, HarnessVersion
 from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
 from submissions.models.upload import Upload
 from submissions.relations.models import HarnessOwner, OwnerNotice
+from submissions.reruns.models import RerunOffer
 from submissions.returns.models import UseReturn
 from submissions.webhooks.models import WebhookDelivery, WebhookEndpoint
 
@@ -20,6 +21,7 @@ __all__ = [
     "PackageOpening",
     "QuotaCounter",
     "QuotaPolicy",
+    "RerunOffer",
     "Slot",
     "Submission",
     "SubmissionTransition",

@@ -71,7 +71,10 @@ class QuotaCounter(models.Model):
 
 
 class Slot(models.Model):
-    """One use of the quota, by one submission: reserved, then consumed or refunded, with cause and actor."""
+    """One use by one submission: reserved, then consumed or refunded, with cause and actor.
+
+    One that takes an offer of a re-run is outside the quota: no counter counts it.
+    """
 
     class State(models.TextChoices):
         RESERVED = "reserved", _("reserved")
@@ -87,6 +90,10 @@ class Slot(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="slots", null=True, blank=True
     )
     """Null where a credential that is no person submitted."""
+    offer = models.ForeignKey(
+        "submissions.RerunOffer", on_delete=models.PROTECT, related_name="slots", null=True, blank=True
+    )
+    """The offer of a re-run that it takes, where it is outside the quota."""
     state = models.CharField(max_length=16, choices=State.choices, default=State.RESERVED)
     cause = models.CharField(max_length=40)
     """Code of what brought it into this state."""
@@ -110,6 +117,9 @@ class Slot(models.Model):
                 | Q(state="consumed", consumed_at__isnull=False, refunded_at__isnull=True)
                 | Q(state="refunded", refunded_at__isnull=False),
                 name="slot_instants_match_state",
+            ),
+            models.UniqueConstraint(
+                fields=["offer"], condition=~Q(state="refunded"), name="slot_takes_an_offer_alone"
             ),
         ]
 

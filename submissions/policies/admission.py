@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from submissions.policies import reruns
 from submissions.policies.quota import Purpose, QuotaWindow
+from submissions.policies.reruns import OfferFacts
 from submissions.problems.codes import Code
 from submissions.problems.refusal import NoDate, Refusal
 
@@ -56,6 +58,8 @@ class Facts:
     bound_to_other_package: bool
     """Whether this version string was submitted with another package that passed intake or may yet."""
     stop: Stop | None
+    offer: OfferFacts | None = None
+    """The offer of a re-run that the order takes."""
 
 
 _NEVER = NoDate.NOT_A_MATTER_OF_TIME
@@ -147,6 +151,8 @@ def may_submit(facts: Facts, window: QuotaWindow) -> Refusal | None:
             next_allowed_reason=None if facts.stop.until else NoDate.NEXT_VERSION,
             counters=[counter.shown() for counter in window.counters],
         )
+    if facts.offer is not None and (refusal := reruns.refusal(facts.offer, window.now)):
+        return refusal
     if facts.bound_to_other_package:
         return Refusal(Code.VERSION_TAKEN, {"version": facts.version})
-    return window.refusal()
+    return (window.outside_quota if facts.offer else window).refusal()

@@ -176,9 +176,15 @@ class QuotaWindow:
 
     @property
     def _for_preflight(self) -> QuotaWindow:
+        outside = self.outside_quota
+        return replace(outside, counters=(*outside.counters, self.together))
+
+    @property
+    def outside_quota(self) -> QuotaWindow:
+        """The rules for a re-run that was offered: what is in flight and the ceiling of preflights."""
         rules = (Rule.IN_FLIGHT, Rule.PREFLIGHT)
         counters = tuple(counter for counter in self.counters if counter.rule in rules)
-        return replace(self, counters=(*counters, self.together), cooldown=Counter(Rule.COOLDOWN, 0, 0))
+        return replace(self, counters=counters, cooldown=Counter(Rule.COOLDOWN, 0, 0))
 
     def is_shut(self, until: datetime) -> bool:
         """Whether nothing more is admitted before `until`, as far as the rules can tell now."""

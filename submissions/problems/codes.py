@@ -81,6 +81,10 @@ class Code(StrEnum):
     PREFLIGHT_CEILING = "preflight_ceiling"
     PREFLIGHTS_IN_FLIGHT = "preflights_in_flight"
     VERSION_TAKEN = "version_taken"
+    RERUN_USED = "rerun_used"
+    RERUN_OVER = "rerun_over"
+    RERUN_OTHER_COMBINATION = "rerun_other_combination"
+    RERUN_OTHER_PACKAGE = "rerun_other_package"
     IDENTICAL_IN_FLIGHT = "identical_in_flight"
     # cards, uploads and packages
     CARD_INVALID = "card_invalid"

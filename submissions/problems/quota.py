@@ -113,6 +113,44 @@ ROWS: list[Row] = [
         _("Register the changed package under a new version."),
     ),
     (
+        Code.RERUN_USED,
+        409,
+        Fault.POLICY,
+        _("The re-run that was offered is used"),
+        _("This offer of a re-run was taken by another submission already. Nothing was charged."),
+        _(
+            "Submit within your quota. The offer opens again if that submission ends before held-out tasks start, or "
+            "if its use is returned."
+        ),
+    ),
+    (
+        Code.RERUN_OVER,
+        409,
+        Fault.POLICY,
+        _("The offer of a re-run is over"),
+        _("This offer of a re-run has expired, or was withdrawn with its version. Nothing was charged."),
+        _("Submit within your quota."),
+    ),
+    (
+        Code.RERUN_OTHER_COMBINATION,
+        409,
+        Fault.REQUEST,
+        _("The re-run was offered for something else"),
+        _("This offer of a re-run is for another harness version or task-set version. Nothing was charged."),
+        _("Name the harness version and the task-set version that the offer names."),
+    ),
+    (
+        Code.RERUN_OTHER_PACKAGE,
+        409,
+        Fault.HARNESS,
+        _("Not the package whose result was published"),
+        _(
+            "A re-run that was offered is of the very package whose result was published; this one has another "
+            "SHA-256. Nothing was charged."
+        ),
+        _("Upload that package again, byte for byte, or submit the changed one within your quota."),
+    ),
+    (
         Code.IDENTICAL_IN_FLIGHT,
         409,
         Fault.REQUEST,

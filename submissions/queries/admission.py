@@ -14,8 +14,9 @@ from benchmark.models import TaskSetVersion
 from config import clock
 from submissions import policies
 from submissions.cards import CARD_SCHEMA
-from submissions.models import AdmissionStop, HarnessVersion, Submission, Upload
+from submissions.models import AdmissionStop, HarnessVersion, RerunOffer, Submission, Upload
 from submissions.policies import Facts, QuotaWindow, Standing, Stop, UploadFacts
+from submissions.policies.reruns import OfferFacts
 from submissions.problems import Code, Refusal
 from submissions.queries.ledger import quota_window
 from submissions.queries.statements import order_row, standing_row
@@ -29,6 +30,7 @@ class Intent:
     harness_version: HarnessVersion
     task_set: TaskSetVersion
     upload: Upload | None
+    offer: RerunOffer | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Forecast:
     refusal: Refusal | None
     earlier: Submission | None
     window: QuotaWindow | None
+    offer: RerunOffer | None = None
+    """The offer of a re-run that it would take, so that it costs no use."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class Order:
     task_set: TaskSetVersion
     upload: Upload
     publication_consent: bool = False
+    offer: RerunOffer | None = None
+    """The offer of a re-run that it takes; a submission takes one only where somebody says so."""
 
 
 def standing(organisation: Organisation, account: UUID | None) -> Standing:
@@ -96,8 +102,23 @@ def see(order: Order | Intent, *, account: UUID | None, now: datetime) -> Seen:
         version=version.version,
         bound_to_other_package=row.bound_to_other_package,
         stop=stop,
+        offer=offer_facts(order),
     )
     return Seen(facts, row.identical)
+
+
+def offer_facts(order: Order | Intent) -> OfferFacts | None:
+    """The offer that the order takes, read afresh, beside what it orders; None where it takes none."""
+    if order.offer is None:
+        return None
+    offer = RerunOffer.objects.get(pk=order.offer.pk)
+    return OfferFacts(
+        state=offer.state,
+        expires_at=offer.expires_at,
+        same_task_set=offer.task_set_id == order.task_set.pk,
+        same_version=offer.harness_version_id == order.harness_version.pk,
+        same_package=order.upload is None or order.upload.sha256 == offer.package_digest,
+    )
 
 
 def repeated(submission: Submission, content: str) -> UUID | None:
@@ -137,7 +158,7 @@ def forecast(order: Order | Intent, *, by: Actor) -> Forecast:
         return Forecast(None if complete else identical_in_flight(earlier), earlier, window)
     if window is None:
         return Forecast(policies.not_entitled(order.task_set.label), None, None)
-    return Forecast(policies.may_submit(seen.facts, window), None, window)
+    return Forecast(policies.may_submit(seen.facts, window), None, window, order.offer)
 
 
 def preflight_refusal(order: Order | Intent, *, by: Actor) -> Refusal | None:

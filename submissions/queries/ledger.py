@@ -105,6 +105,10 @@ def quota_cards(organisation: Organisation, *, account: UUID | None) -> list[Quo
 
 
 def usage_of(task_set: TaskSetVersion, **subject: object) -> Usage:
-    """Slot rows of one counter by state, as in `usage_of(task_set, lineage=…)`."""
-    rows = Slot.objects.filter(task_set=task_set, **subject).values_list("state").annotate(n=Count("id"))
+    """Slot rows of one counter by state, as in `usage_of(task_set, lineage=…)`; those of offered re-runs are no use."""
+    rows = (
+        Slot.objects.filter(task_set=task_set, offer=None, **subject)
+        .values_list("state")
+        .annotate(n=Count("id"))
+    )
     return Usage(**{str(state): count for state, count in rows})

@@ -19,7 +19,7 @@ from submissions.policies.states import IN_FLIGHT
 
 # Preflights on their own are among the submissions: they are in flight, and are attempts, like all others.
 # A lineage's uses are those of all harnesses of the organisations that are linked by now: the lineage in a slot says
-# whose allowance it was when the use was reserved.
+# whose allowance it was when the use was reserved. One that took an offer of a re-run is nobody's.
 LEDGER = """
 WITH whose AS (
   SELECT o.lineage_id FROM submissions_harness h JOIN accounts_organisation o ON o.id = h.organisation_id
@@ -38,7 +38,7 @@ WITH whose AS (
          count(*) FILTER (WHERE q.line_id IN (SELECT id FROM together)) AS lineage,
          count(*) FILTER (WHERE q.account_id = %(account)s) AS account
     FROM submissions_slot q
-   WHERE q.task_set_id = %(task_set)s
+   WHERE q.task_set_id = %(task_set)s AND q.offer_id IS NULL
      AND (q.line_id IN (SELECT id FROM together) OR q.account_id = %(account)s)
    GROUP BY q.state
 ), made AS (

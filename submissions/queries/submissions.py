@@ -39,7 +39,9 @@ class Charge:
     """Whether a submission used the quota, why, and what would come back when."""
 
     counts: bool
-    """Whether it is part of `used` in the quota: reserved or consumed."""
+    """Whether it is part of `used` in the quota: reserved or consumed, and no re-run that was offered."""
+    rerun_offer: UUID | None
+    """The offer that it took, outside the quota."""
     state: str
     """reserved, consumed or refunded."""
     cause: str
@@ -196,7 +198,8 @@ def charge(submission: Submission) -> Charge:
     slot: Slot = submission.slot
     lifted = submission.cooldown_ended_at
     return Charge(
-        counts=slot.state != Slot.State.REFUNDED,
+        counts=slot.state != Slot.State.REFUNDED and slot.offer_id is None,
+        rerun_offer=slot.offer_id,
         state=slot.state,
         cause=slot.cause,
         words=_charge_words(slot),
@@ -211,6 +214,8 @@ def charge(submission: Submission) -> Charge:
 
 
 def _charge_words(slot: Slot) -> str:
+    if slot.offer_id is not None and slot.state != Slot.State.REFUNDED:
+        return str(_("No use is counted: it takes the re-run that was offered, outside the quota."))
     if slot.state == Slot.State.RESERVED:
         return str(
             _(

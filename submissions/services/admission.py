@@ -23,6 +23,7 @@ from submissions.problems import Code, Refusal, Refused, refuse
 from submissions.problems.identity import as_problems
 from submissions.queries.admission import Order, forecast, identical_in_flight, see
 from submissions.queries.ledger import quota_window
+from submissions.reruns import services as reruns
 from submissions.services import slots
 from submissions.services.idempotency import Answer, is_known, once
 
@@ -54,6 +55,8 @@ def submit(order: Order, *, by: Actor, key: str) -> Receipt:
         "task_set": order.task_set.label,
         "upload": str(order.upload.pk),
     }
+    if order.offer is not None:
+        body["rerun_offer"] = str(order.offer.pk)
     if by.kind == "person" and not is_enrolled(by.account):
         raise refuse(Code.MFA_REQUIRED)
     _refuse_early(order, by, key)
@@ -98,6 +101,8 @@ def _decide(order: Order, by: Actor) -> tuple[int, dict[str, Any]]:
         line = order.harness_version.harness
         slots.lock(order.task_set, line, order.organisation, by.account)
         upload = Upload.objects.select_for_update().get(pk=order.upload.pk)
+        if order.offer is not None:
+            reruns.hold(order.offer.pk)
         now = clock.now()
         seen = see(order, account=by.account, now=now)
         if refusal := policies.may_ask(seen.facts):
@@ -132,7 +137,7 @@ def _create(order: Order, upload: Upload, window: QuotaWindow, by: Actor) -> Sub
         evaluator_version=order.task_set.evaluator_version,
         runs_per_task=terms.runs_per_task,
         admitted_at=now,
-        cooldown_until=now + terms.cooldown if terms.cooldown_seconds else None,
+        cooldown_until=now + terms.cooldown if terms.cooldown_seconds and order.offer is None else None,
     )
     SubmissionTransition.objects.create(
         submission=submission, state=submission.state, at=now, cause=Code.ADMITTED, actor_kind=by.kind
@@ -153,7 +158,8 @@ def _create(order: Order, upload: Upload, window: QuotaWindow, by: Actor) -> Sub
         publication_consent=int(order.publication_consent),
     )
     log.append(event, by=by)
-    slots.reserve(submission, by=by)
+    offer = reruns.take(order.offer.pk, submission, by=by).pk if order.offer else None
+    slots.reserve(submission, by=by, offer=offer)
     tickets.send("submissions.tasks.check", submission.id)
     return submission
 

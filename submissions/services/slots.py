@@ -16,6 +16,7 @@ from submissions import events
 from submissions.models import Harness, QuotaCounter, Slot, Submission
 from submissions.policies.states import SLOT_MOVES
 from submissions.problems import Code, refuse
+from submissions.reruns import services as reruns
 
 
 class LineageMoved(Exception):
@@ -72,8 +73,11 @@ def hold(task_set: TaskSetVersion, kind: str, subject: UUID) -> None:
     QuotaCounter.objects.select_for_update().get(**place)
 
 
-def reserve(submission: Submission, *, by: Actor) -> Slot:
-    """One use for a submission that was just admitted. The caller holds the counters' locks."""
+def reserve(submission: Submission, *, by: Actor, offer: UUID | None = None) -> Slot:
+    """One use for a submission that was just admitted, outside the quota where it took `offer` of a re-run.
+
+    The caller holds the counters' locks.
+    """
     organisation, line = submission.organisation, submission.harness_version.harness
     slot = Slot.objects.create(
         submission=submission,
@@ -81,6 +85,7 @@ def reserve(submission: Submission, *, by: Actor) -> Slot:
         line=line,
         lineage_id=organisation.lineage_id,
         account_id=submission.account_id,
+        offer_id=offer,
         cause=Code.ADMITTED,
         actor=named(by),
         reserved_at=submission.admitted_at,
@@ -91,6 +96,7 @@ def reserve(submission: Submission, *, by: Actor) -> Slot:
         task_set=submission.task_set.label,
         line=str(line.id),
         lineage=str(organisation.lineage_id),
+        offer=str(offer) if offer else None,
     )
     log.append(event, by=by)
     return slot
@@ -119,6 +125,7 @@ def give_back(submission: Submission, *, cause: str, by: Actor, reason: str = ""
         reason=concealed(reason) if reason else None,
     )
     log.append(event, by=by)
+    reruns.reopen(slot, cause=cause, by=by)
     return slot
 
 

@@ -50,11 +50,12 @@ def require_use(
 ) -> None:
     """Raises Refused by the quota where a package sent now could serve `purpose` on no open version while it lies here.
 
-    One that was submitted before may come again: it is answered by the earlier submission and costs nothing.
+    One that was submitted before may come again: it is answered by the earlier submission and costs nothing; so may one
+    whose version was offered a re-run.
     """
     until = clock.now() + LIFETIME
     refusal = shut_everywhere(version.harness, account=by.account, until=until, purpose=purpose)
-    if refusal is None:
+    if refusal is None or version.rerun_offers.filter(state="open", expires_at__gt=until - LIFETIME).exists():
         return
     lineage = version.harness.organisation.lineage_id
     if sha256 and Submission.objects.filter(organisation__lineage_id=lineage, package_digest=sha256).exists():

@@ -24,6 +24,7 @@ from submissions.policies.states import ENDS
 from submissions.problems import Refusal, Refused
 from submissions.queries import Moment
 from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
+from submissions.reruns.queries import open_offers
 from submissions.views.common import actor, refused_page
 
 PATH = ("created", "checking", "preflight", "queued", "running", "grading", "complete")
@@ -94,9 +95,11 @@ def submission_list(request: HttpRequest) -> HttpResponse:
     organisation = membership_in(request).organisation
     before = _uuid(request.GET.get("before", ""))
     rows = queries.of_any_scope(organisation, before=before)
-    subject = ("organisation", organisation.id)
-    show_status(request, "submission", subject, list_face(rows), by=actor(request))
-    context = {"submissions": rows, "more": rows[-1].id if len(rows) == queries.submissions.PAGE else None}
+    offers = [] if before else open_offers(organisation)
+    face = [*list_face(rows), *([row.id, row.expires_at] for row in offers)]
+    show_status(request, "submission", ("organisation", organisation.id), face, by=actor(request))
+    more = rows[-1].id if len(rows) == queries.submissions.PAGE else None
+    context = {"submissions": rows, "more": more, "offers": offers}
     return render(request, "submissions/submissions.html", context)
 
 

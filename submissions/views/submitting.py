@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -28,10 +29,11 @@ from submissions.api.rates import address_of
 from submissions.delivery import delivers, show_status
 from submissions.faces import window_face
 from submissions.forms import ConfirmForm, PackageForm
-from submissions.models import HarnessVersion, Submission, Upload
+from submissions.models import HarnessVersion, RerunOffer, Submission, Upload
 from submissions.policies import Purpose, QuotaWindow
 from submissions.policies.quota import REFUSALS
 from submissions.problems import Code, Refusal, Refused, entry
+from submissions.reruns.queries import offer_for, offer_of, open_offers
 from submissions.views.common import actor, refused_page
 
 LARGEST = 512 * 1024 * 1024  # bytes of a bundle
@@ -99,7 +101,7 @@ def _context(request: HttpRequest, form: PackageForm) -> dict[str, Any]:
     return {
         "form": form,
         "organisation": organisation,
-        "shut": shut[Purpose.SUBMISSION],
+        "shut": None if open_offers(organisation) else shut[Purpose.SUBMISSION],
         "preflight_open": shut[Purpose.PREFLIGHT] is None,
     }
 
@@ -144,10 +146,13 @@ class Cost:
     runs_per_task: int
     preflights: int
     free: bool
+    """An identical one is complete, and answers."""
+    rerun: bool = False
+    """It takes a re-run that was offered, outside the quota."""
 
 
-def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | None:
-    """None where no policy is in force. An identical complete submission costs nothing."""
+def cost_of(window: QuotaWindow | None, earlier: Submission | None, *, rerun: bool = False) -> Cost | None:
+    """None where no policy is in force. An identical complete submission, and an offered re-run, cost nothing."""
     if window is None:
         return None
     terms = window.terms
@@ -157,6 +162,7 @@ def cost_of(window: QuotaWindow | None, earlier: Submission | None) -> Cost | No
         runs_per_task=terms.runs_per_task,
         preflights=terms.preflight,
         free=earlier is not None and earlier.state == Submission.State.COMPLETE,
+        rerun=rerun,
     )
 
 
@@ -170,7 +176,13 @@ def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
     if order is None:
         return redirect("submissions:new_submission")
     if request.method != "POST":
-        form = ConfirmForm(initial={"key": ConfirmForm.new_key(), "task_set": order.task_set.label})
+        form = ConfirmForm(
+            initial={
+                "key": ConfirmForm.new_key(),
+                "task_set": order.task_set.label,
+                "rerun_offer": order.offer.id if order.offer else None,
+            }
+        )
         return confirm_page(request, order, form)
     form = ConfirmForm(request.POST)
     if not form.is_valid():
@@ -189,11 +201,29 @@ def confirm(request: HttpRequest, upload: UUID) -> HttpResponse:
 
 
 def order_for(request: HttpRequest, upload: UUID) -> queries.Order | None:
-    """The upload with the task set that the form or the address names; None where that is not open."""
+    """The upload with the task set that the form or the address names; None where that is not open.
+
+    It takes the re-run that was offered for it, unless somebody asks for a use of the quota: the page says which.
+    """
     organisation = membership_in(request).organisation
     found = queries.upload_of(organisation, upload)
     task_set = _task_set(request)
-    return queries.Order(organisation, found.harness_version, task_set, found) if task_set else None
+    if task_set is None:
+        return None
+    plain = queries.Order(organisation, found.harness_version, task_set, found)
+    return replace(plain, offer=_offer(request, plain))
+
+
+def _offer(request: HttpRequest, order: queries.Order) -> RerunOffer | None:
+    """What the form says that was shown; at first, the open offer for this package."""
+    if request.method == "POST":
+        named = ConfirmForm.base_fields["rerun_offer"]
+        try:
+            which = named.clean(request.POST.get("rerun_offer", ""))
+        except ValidationError:  # the form says so
+            return None
+        return offer_of(order.organisation, which) if which else None
+    return None if request.GET.get("rerun") == "no" else offer_for(order.upload, order.task_set)
 
 
 def _task_set(request: HttpRequest) -> TaskSetVersion | None:
@@ -218,6 +248,7 @@ def confirm_page(
     found = queries.forecast(order, by=by)
     problem, window, earlier = refusal or found.refusal, found.window, found.earlier
     show_status(request, "quota", ("organisation", order.organisation.id), window_face(window), by=by)
+    binding = window.outside_quota if window and order.offer else window
     context = {
         "form": form,
         "problem": problem,
@@ -226,9 +257,10 @@ def confirm_page(
         "version": order.harness_version,
         "task_set": order.task_set,
         "earlier": earlier,
-        "cost": cost_of(window, earlier),
-        "checks": checks(order.upload, order.harness_version, window),
-        "also": also(problem, window),
+        "offer": order.offer,
+        "cost": cost_of(window, earlier, rerun=order.offer is not None),
+        "checks": checks(order.upload, order.harness_version, binding),
+        "also": also(problem, binding),
         "preflight_problem": queries.preflight_refusal(order, by=by),
     }
     return render(request, CONFIRM, context, status=refusal.status if refusal else status)

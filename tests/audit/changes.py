@@ -77,6 +77,11 @@ INSERT INTO submissions_packageopening (id, submission_id, hours, reason, propos
   FROM submissions_submission s;
 INSERT INTO submissions_usereturn (id, slot_id, reason, proposed_by, proposed_at)
   SELECT gen_random_uuid(), s.id, 'x', (SELECT pseudonym FROM accounts_user LIMIT 1), now() FROM submissions_slot s;
+INSERT INTO submissions_rerunoffer (id, former_id, task_set_id, organisation_id, harness_version_id, package_digest,
+    state, offered_at, expires_at)
+  SELECT gen_random_uuid(), s.id, v.id, s.organisation_id, s.harness_version_id, s.package_digest, 'open', now(),
+    now() + interval '9 days'
+  FROM submissions_submission s JOIN benchmark_tasksetversion v ON v.id <> s.task_set_id WHERE s.state = 'complete';
 INSERT INTO submissions_packagedeletion (submission_id, at) SELECT id, now() FROM submissions_submission;
 INSERT INTO submissions_ownernotice (id, submission_id, ordered_by, ordered_at, mail_due_at, mail_attempts, objection)
   SELECT gen_random_uuid(), s.id, (SELECT pseudonym FROM accounts_user LIMIT 1), now(), now(), 0, ''

@@ -22,7 +22,7 @@ FREE = [
     "api-oidc-exchange",
     "api-oidc-check",
     "api-publishers",
-    "api-quota",
+    *("api-quota", "api-rerun-offers"),
     "api-organisation",
     "api-tokens",
     "api-token-leaked",

@@ -49,6 +49,7 @@ class Kind(StrEnum):
     CONFIRMATION_INCOMPLETE = "confirmation.incomplete"
     CONFIRMATION_WITHDRAWN = "confirmation.withdrawn"
     SLOT_REFUNDED = "slot.refunded"
+    RERUN_OFFERED = "rerun.offered"
     APPEAL_FILED = "appeal.filed"
     APPEAL_ADMITTED = "appeal.admitted"
     APPEAL_INADMISSIBLE = "appeal.inadmissible"
@@ -88,6 +89,7 @@ _BY_PREFIX = {
     "preflight": Group.SUBMISSIONS,
     "confirmation": Group.SUBMISSIONS,
     "slot": Group.SUBMISSIONS,
+    "rerun": Group.SUBMISSIONS,
     "appeal": Group.SUBMISSIONS,
     "appeals": Group.DUTIES,
     "organisation": Group.ORGANISATION,

@@ -150,6 +150,11 @@ TEXTS: Mapping[Kind, Text] = {
         _("The use of the quota that this submission took is no longer counted."),
         *_SUBMISSION,
     ),
+    Kind.RERUN_OFFERED: Text(
+        _("A re-run on %(task_set)s: %(harness)s %(version)s"),
+        _("Its result was published on the former version. It costs no use of the quota until %(deadline)s."),
+        "submissions:submissions",
+    ),
     Kind.APPEAL_FILED: Text(
         _("Appeal filed (%(task_set)s)"),
         _("It is found admissible or not by %(deadline)s. The page says what comes next."),

@@ -38,6 +38,7 @@ LINGEE_TICKS: dict[str, dict[str, Any]] = {
     "confirmations": {"task": "governance.tasks.confirm", "queue": "governance", "seconds": 60.0},
     "rotation": {"task": "governance.tasks.rotate", "queue": "governance", "seconds": 3600.0},
     "appeals": {"task": "governance.appeals.tasks.tick", "queue": "governance", "seconds": 60.0},
+    "reruns": {"task": "governance.tasks.offer_reruns", "queue": "governance", "seconds": 300.0},
     "records": {"task": "governance.tasks.keep_records", "queue": "governance", "seconds": 300.0},
 }
 
