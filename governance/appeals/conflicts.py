@@ -16,6 +16,7 @@ from governance.appeals import policies
 from governance.appeals.models import Appeal, OutsideArbiter
 from governance.appeals.policies import Concern, Subject, Ties
 from governance.desk.models import Hold, HoldDecision, HoldOrder
+from governance.rotation.models import RotationEntry, RotationPlan
 from submissions.problems import Code
 from submissions.returns.models import UseReturn
 
@@ -77,6 +78,10 @@ def _decisions(appeal: Appeal) -> Iterator[models.Model]:
         yield from HoldDecision.objects.filter(submission=appeal.submission_id)
     if appeal.subject in (Subject.QUOTA, Subject.FAULT) and appeal.submission_id:
         yield from UseReturn.objects.filter(slot__submission=appeal.submission_id)
+    if appeal.subject == Subject.ROTATION:
+        version = appeal.task_set_id
+        yield from RotationPlan.objects.filter(Q(former=version) | Q(next=version))
+        yield from RotationEntry.objects.filter(task_set=version)
 
 
 def people_in(row: models.Model) -> set[UUID]:

@@ -21,6 +21,7 @@ from governance.appeals.services import effects
 from governance.appeals.tasks import tick
 from governance.desk.queries import hold_of
 from governance.records.models import ChangeLogLine
+from governance.rotation import services as queue
 from submissions.models import Slot, Submission
 from submissions.problems import Refused
 from submissions.returns import services as returns
@@ -29,6 +30,7 @@ from tests.audit.test_log import Connect
 from tests.factories import BY, recorded, recorded_as
 from tests.governance.appeals import arranged
 from tests.governance.appeals.arranged import Bench, drafted, examined, filed, held, later, released, ruled
+from tests.governance.rotation import rows
 from tests.pages import site
 from tests.submissions import world
 
@@ -246,6 +248,20 @@ def test_whoever_had_part_in_a_return_has_none_in_the_appeal(
     services.admit(appeal.id, by=acting(staff.arbiter))
     with pytest.raises(Refused, match="appeal_took_part"):
         services.assign(appeal.id, expert=staff.author, engineer=staff.engineer, by=acting(staff.arbiter))
+
+
+def test_whoever_decided_about_the_rotation_has_none_in_an_appeal_against_its_notice(
+    vendor: world.Vendor, version: TaskSetVersion, staff: Bench
+) -> None:
+    entry = rows.queued(version)
+    queue.suggest(entry.pk, verdict="retire", ground="outdated", reason="x", by=acting(staff.author))
+    notice = filed(vendor, version, subject="rotation")
+    services.admit(notice.id, by=acting(staff.arbiter))
+    with pytest.raises(Refused, match="appeal_took_part"):
+        services.assign(notice.id, expert=staff.author, engineer=staff.engineer, by=acting(staff.arbiter))
+    other = filed(vendor, version, key="k2", subject="rule")
+    services.admit(other.id, by=acting(staff.arbiter))
+    services.assign(other.id, expert=staff.author, engineer=staff.engineer, by=acting(staff.arbiter))
 
 
 def test_the_operators_own_appeal_is_for_an_arbiter_from_outside(
