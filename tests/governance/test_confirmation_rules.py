@@ -30,7 +30,7 @@ FACTS = st.builds(
 )
 
 
-@settings(max_examples=2000)
+@settings(max_examples=300)
 @given(FACTS)
 def test_every_move_is_legal_and_nothing_that_was_published_moves(facts: Facts) -> None:
     move = next_move(facts)
@@ -42,7 +42,7 @@ def test_every_move_is_legal_and_nothing_that_was_published_moves(facts: Facts) 
         assert move.to == "withdrawn", "without consent nothing goes on"
 
 
-@settings(max_examples=2000)
+@settings(max_examples=300)
 @given(FACTS)
 def test_every_state_has_an_exit_by_its_deadline(facts: Facts) -> None:
     late = replace(facts, is_overdue=True, is_on_tick=True, is_dated=False)
@@ -54,7 +54,7 @@ def test_every_state_has_an_exit_by_its_deadline(facts: Facts) -> None:
     assert may_withdraw(facts.state, is_dated=False)
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(st.lists(FACTS, min_size=20, max_size=20))
 def test_a_history_ends_and_then_stays(steps: list[Facts]) -> None:
     """Whatever is told at each tick, it walks along the table, and after the end only a withdrawal can come."""
@@ -108,7 +108,7 @@ def test_small_domains_are_pooled_or_left_out() -> None:
     assert (nothing.shown, nothing.levels) == ({}, [])
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(
     st.lists(st.integers(1, 600), min_size=4, max_size=4),
     st.decimals(0, 1, places=6),
