@@ -319,9 +319,9 @@ def test_the_database_refuses_what_the_table_does_not_list(appeal: Appeal, staff
     with pytest.raises(IntegrityError, match="second person"), recorded_as("appeal", appeal.id):
         Ruling.objects.create(appeal=appeal, outcome="upheld", text="x", ruled_at=clock.now())
     row = ruled(appeal, staff)
-    for rows in (Draft.objects.all(), RuledEffect.objects.all(), Ruling.objects.all()):
+    for table in (Draft.objects.all(), RuledEffect.objects.all(), Ruling.objects.all()):
         with pytest.raises(DatabaseError), recorded_as("appeal", appeal.id):
-            rows.filter(appeal=row).delete()
+            table.filter(appeal=row).delete()
     with pytest.raises(DatabaseError), recorded_as("appeal", appeal.id):
         Draft.objects.filter(appeal=row).update(text="else")
 
