@@ -37,6 +37,7 @@ from submissions.problems import Code, refuse
 from submissions.services import conclude, slots
 from submissions.services.moves import locked
 from submissions.services.telling import facts_of, recipients
+from submissions.webhooks.services import enqueue_move
 
 State = Hold.State
 RULE = DECISIONS[Decision.HOLD]
@@ -326,6 +327,7 @@ def _extend(hold: Hold, decision: HoldDecision, *, by: Actor) -> None:
     )
     log.append(event, by=by)
     _tell(hold, Kind.SUBMISSION_HOLD_EXTENDED)
+    enqueue_move(submission, at=hold.state_since)
 
 
 def _end_by_one(submission: Submission, to: Hold.State, why: Why, *, reason: str, by: Actor) -> Hold:

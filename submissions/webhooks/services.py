@@ -115,10 +115,13 @@ def replay(delivery: WebhookDelivery) -> None:
         tickets.send(TASK)
 
 
-def enqueue_move(submission: Submission) -> None:
-    """Messages about the state that a submission has just come to; call it in the transaction of the move."""
+def enqueue_move(submission: Submission, *, at: datetime | None = None) -> None:
+    """Messages about the state that a submission has just come to, or whose deadline was moved `at` that instant.
+
+    Call it in the transaction of the move.
+    """
     data = _of_submission(submission)
-    at = submission.state_since
+    at = at or submission.state_since
     kinds = [Kind.PREFLIGHT_STATE if submission.is_preflight else Kind.SUBMISSION_STATE]
     if submission.state in ("complete", "incomplete"):
         kinds.append(Kind.SUBMISSION_RELEASED)
