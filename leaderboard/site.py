@@ -6,7 +6,7 @@ Built once per request, from the request; a page outside a request (a mail, an e
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -54,9 +54,13 @@ SEEN = {
     "judging:rechecks": SEE_HELD_OUT,
 }
 """Pages of what is held out, for the holders of any of these duties."""
-EXACT_PAGES = frozenset({"leaderboard:home", "rotating:queue", "console:submissions", "auditing:explorer"})
+EXACT_PAGES = frozenset({"leaderboard:home", "console:submissions", "auditing:explorer"})
 
-BESIDE = {"submissions:harnesses": "/v/versions/", "submissions:submissions": "/v/uploads/"}
+BESIDE = {
+    "submissions:harnesses": ("/v/versions/",),
+    "submissions:submissions": ("/v/uploads/", "/v/questions/"),
+    "signals:signals": ("/console/holds/", "/console/hold-decisions/"),
+}
 """Parts of addresses that belong to a page of the sidebar without lying below it."""
 
 
@@ -153,8 +157,8 @@ class Site:
         except NoReverseMatch:
             return Link("", text)
         here = self.request.path
-        beside = BESIDE.get(name, "")
-        current = here == url if name in exact else here.startswith(url) or bool(beside and beside in here)
+        below = here == url if name in exact else here.startswith(url)
+        current = below or any(part in here for part in BESIDE.get(name, ()))
         return Link(url, text, current)
 
     @cached_property
@@ -167,7 +171,11 @@ class Site:
         links = [
             self._link(name, text, exact=EXACT_PAGES) for name, text in _sidebar(area) if self._may_open(name)
         ]
-        return [link for link in links if link.url]
+        # Of two pages of which one lies below the other, the nearer is where one is.
+        nearest = max((len(link.url) for link in links if link.current), default=0)
+        return [
+            replace(link, current=link.current and len(link.url) == nearest) for link in links if link.url
+        ]
 
     @cached_property
     def _duties(self) -> frozenset[Duty]:

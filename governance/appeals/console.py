@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import services as accounts
@@ -37,7 +37,10 @@ for_deciders = deciding_page(Decision.APPEAL)
 for_experts = duty_page(Duty.TASK_AUTHOR)
 
 REASON = (gettext_lazy("Reason"), gettext_lazy("The vendor reads it. It names no task and no person."))
-NOTES = (gettext_lazy("Evidence"), gettext_lazy("For those who rule on it; the vendor does not read it."))
+NOTES = (
+    pgettext_lazy("case", "Evidence"),
+    gettext_lazy("For those who rule on it; the vendor does not read it."),
+)
 REMARK = (gettext_lazy("Remark"), gettext_lazy("For whoever drafted it; the vendor does not read it."))
 OPINION = (gettext_lazy("Opinion"), gettext_lazy("For those who rule on it; the vendor does not read it."))
 
@@ -170,7 +173,7 @@ def _shown(
     hand_out(request, "appeal", row.id, form, by=_by(request))
     context = {
         "row": row,
-        "facts": sorted(row.facts.items()),
+        "facts": words.facts(row.facts),
         "handling": handling,
         "drafts": drafts,
         "ruling": queries.ruling_of(row),
@@ -232,7 +235,7 @@ def opinion(request: HttpRequest, appeal: UUID) -> HttpResponse:
         raise Http404
     sent = request.POST if request.method == "POST" else None
     form = TextForm(*OPINION, sent)
-    context: dict[str, Any] = {"row": row, "form": form, "facts": sorted(row.facts.items())}
+    context: dict[str, Any] = {"row": row, "form": form, "facts": words.facts(row.facts)}
     if sent is not None and form.is_valid():
         try:
             services.write_opinion(row.id, text=form.cleaned_data["text"], by=_by(request))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import pgettext, pgettext_lazy
 
 from accounts.duties.models import person_column
 from accounts.models import Lineage, Organisation
@@ -156,6 +156,11 @@ class Draft(models.Model):
                 name="appeal_draft_decided_by_somebody",
             ),
         ]
+
+    @property
+    def orders(self) -> str:
+        """What it would have done, in words."""
+        return pgettext("list", ", ").join(str(RuledEffect.Kind(kind).label) for kind in self.effects)
 
 
 class Ruling(models.Model):

@@ -13,6 +13,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from benchmark.models import Domain
+
 WIDTH, LEFT = 760, 10
 SPAN = WIDTH - 2 * LEFT
 STRIP_TOP, STRIP_HEIGHT = 22, 36
@@ -45,11 +47,11 @@ def strip(cells: str, spans: Sequence[tuple[str, int]], *, title: str, name: str
 
 
 def _domains(spans: Sequence[tuple[str, int]], unit: float) -> SafeString:
-    found, at = [], 0
+    found, at, places = [], 0, dict(Domain.choices)
     for domain, length in spans:
         x = f"{LEFT + at * unit:.2f}"
         found.append(
-            (x, x, STRIP_TOP + STRIP_HEIGHT, f"{LEFT + at * unit + 3:.2f}", domain.replace("_", " "))
+            (x, x, STRIP_TOP + STRIP_HEIGHT, f"{LEFT + at * unit + 3:.2f}", places.get(domain, domain))
         )
         at += length
     return format_html_join(

@@ -15,7 +15,7 @@ from django.utils.translation import pgettext
 
 from accounts.models import ApiToken
 from governance import ledger
-from leaderboard import charts, icons, statuses, times
+from leaderboard import charts, icons, statuses, times, words
 from submissions.policies import Counter
 
 register = template.Library()
@@ -195,3 +195,33 @@ def isolation_grade(value: str) -> Any:
 def probe_place(value: str) -> Any:
     """Which sandbox a probe ran in."""
     return statuses.SANDBOXES.get(value, value) if value else "–"
+
+
+@register.filter
+def classified(value: str) -> str:
+    """A domain, a category or what a profile holds, in words; also `domain/category`."""
+    return words.classified(value)
+
+
+@register.filter
+def stratum(parts: Sequence[Any]) -> str:
+    """A stratum without its domain, in words."""
+    return words.stratum(parts)
+
+
+@register.filter
+def failed_check(name: str) -> str:
+    """A check of a rotation plan that does not hold, in words."""
+    return words.failed_check(name)
+
+
+@register.filter
+def grouping(value: str) -> Any:
+    """By what metadata a change is explained, in words."""
+    return words.GROUPINGS.get(value, value)
+
+
+@register.filter
+def link_ground(value: str) -> Any:
+    """What two lineages have in common, in words."""
+    return words.GROUNDS.get(value, value)

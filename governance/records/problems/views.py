@@ -12,7 +12,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import staff_page
@@ -58,7 +58,7 @@ class ProblemForm(forms.Form):
     )
     part = forms.ChoiceField(label=gettext_lazy("Part"), choices=list(PARTS.items()))
     evidence = forms.CharField(
-        label=gettext_lazy("Evidence"), max_length=8000, widget=forms.Textarea(attrs={"rows": 6})
+        label=pgettext_lazy("case", "Evidence"), max_length=8000, widget=forms.Textarea(attrs={"rows": 6})
     )
 
     def clean(self) -> dict[str, Any]:
