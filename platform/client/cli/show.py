@@ -115,8 +115,10 @@ def preview(found: dict[str, Any]) -> list[str]:
         say("  bundle {size} bytes, sha256 {package_digest}").format(
             **{k: found[k] for k in ("size", "package_digest")}
         ),
-        say("  cost: one use, reserved now and counted once held-out tasks start"),
     ]
+    if (found["estimate"] or {}).get("rerun_offer"):
+        return [*shown, say("  cost: none; it takes the re-run that was offered, and starts no cooldown")]
+    shown.append(say("  cost: one use, reserved now and counted once held-out tasks start"))
     if quota_:
         shown.append(
             say("  left now: {remaining}; after it: {after}").format(

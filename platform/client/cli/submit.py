@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
@@ -32,6 +33,10 @@ def submit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help=say("Everything but admission: check, and what it would cost."))
     ] = False,
+    rerun_offer: Annotated[
+        UUID | None,
+        typer.Option("--rerun-offer", help=say("Take this offer of a re-run: it costs no use of the quota.")),
+    ] = None,
     timeout: Annotated[float | None, typer.Option("--timeout", help=say("Seconds to wait at most."))] = None,
     site: SiteOption = None,
     token: TokenOption = None,
@@ -56,6 +61,7 @@ def submit(
             report,
             resume,
             rejoin=bool(credentials.watch),
+            rerun_offer=str(rerun_offer) if rerun_offer else "",
         )
         if dry_run:
             _tell_preview(session, submitter)

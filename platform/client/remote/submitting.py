@@ -38,6 +38,8 @@ class Submitter:
     resume: bool = False
     rejoin: bool = False
     """Whether what is there already is asked for once more: a CI job's credential to watch learns what it follows."""
+    rerun_offer: str = ""
+    """The offer of a re-run that it takes, outside the quota."""
 
     def preview(self) -> dict[str, Any]:
         """What a submission would meet and cost; raises Trouble where it would be refused. Changes nothing."""
@@ -91,7 +93,12 @@ class Submitter:
             "upload": upload_id,
             "task_set": task_set,
             "publication_consent": self.project.publication_consent,
+            **self._offer,
         }
+
+    @property
+    def _offer(self) -> dict[str, str]:
+        return {"rerun_offer": self.rerun_offer} if self.rerun_offer else {}
 
     def _rejoin(self, submission: Mapping[str, Any], key: str) -> None:
         """The request that made it, word for word: it is answered as then, and nothing happens twice. Raises Trouble
@@ -107,6 +114,7 @@ class Submitter:
             self.checked.bundle.digest,
             task_set,
             str(earlier),
+            *self._offer.values(),
         )
         return "lgbench-" + hashlib.sha256("\n".join(words).encode()).hexdigest()
 
@@ -198,7 +206,7 @@ class Submitter:
 
     def require_admission(self, version_id: str, task_set: str) -> dict[str, Any]:
         """What submitting now would answer, of the function that decides it. Raises Trouble where it refuses."""
-        body = {"harness_version": version_id, "task_set": task_set}
+        body = {"harness_version": version_id, "task_set": task_set, **self._offer}
         found = self.site.post("submissions/check", body)
         if found["allowed"]:
             return found

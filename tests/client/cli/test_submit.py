@@ -9,6 +9,7 @@ import pytest
 from submissions import cards
 from submissions.models import Harness, HarnessVersion, Submission, Upload
 from submissions.problems import Code
+from submissions.reruns import services as reruns
 from tests.pages import site
 from tests.pages.test_cards import posted
 from tests.submissions import world
@@ -173,3 +174,21 @@ def test_another_card_under_a_registered_version(lg, online, kit):
     (kit / "card.json").write_text(text.replace("No tools;", "Tools;"))
     said = lg("submit")
     assert (said.code, "card_differs" in said.err, "Set a new `version`" in said.err) == (3, True, True)
+
+
+def test_a_re_run_that_was_offered_is_taken_by_its_id(lg, online):
+    """On a version whose quota is spent: refused without the id, admitted with it, and found again."""
+    assert lg("submit").code == 0
+    former = site.moved(Submission.objects.get(), *site.TO_COMPLETE)
+    following = site.task_set("2027.1", line=0)
+    offer = reruns.make(former, following, by=world.BY)
+    assert offer is not None
+    assert lg("submit", "--json").json["error"]["code"] == "quota_line"
+    dry = lg("submit", "--dry-run", "--rerun-offer", str(offer.id))
+    assert (dry.code, "cost: none" in dry.out, "one use" in dry.out) == (0, True, False), dry.everything
+    said = lg("submit", "--json", "--rerun-offer", str(offer.id))
+    assert said.code == 0, said.everything
+    assert said.json["charge"]["rerun_offer"] == str(offer.id)
+    again = lg("submit", "--json", "--rerun-offer", str(offer.id))
+    assert (again.code, again.json["id"]) == (0, said.json["id"])
+    assert lg("submit", "--rerun-offer", "x").code == 2
