@@ -28,6 +28,7 @@ from governance.queries import current_policy
 from governance.records.problems import policies as problems
 from governance.rotation import policies as rotation
 from submissions.models import QuotaPolicy
+from submissions.policies import reruns
 
 DAY = 86_400
 """Seconds."""
@@ -47,6 +48,7 @@ def sections() -> list[Section]:
     return [
         *(_version(version) for version in open_versions()),
         _confirmation(),
+        _reruns(),
         _detection(),
         _holds(),
         *_rotation(),
@@ -136,6 +138,24 @@ def _confirmation() -> Section:
             (_("Confirmation runs of a harness line on a version, at most"), str(confirmation.MOST)),
             (_("Dates of results"), f"{months}, {dating.HOUR:02}:00 UTC"),
         ],
+    )
+
+
+def _reruns() -> Section:
+    return Section(
+        _("Re-runs when a version opens"),
+        [
+            _(
+                "When a version opens that follows another one, each combination published on the former one is "
+                "offered one re-run outside its quota: the same harness version with the same package. It costs no "
+                "use and starts no cooldown."
+            ),
+            _(
+                "All other rules hold for it: what may be in flight, stops, the information budget, and what is "
+                "answered."
+            ),
+        ],
+        [(_("An offer of a re-run stands for"), _days(reruns.STANDS))],
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 
 from submissions.models import RerunOffer, Slot, Submission, Upload
+from submissions.policies import reruns
 from submissions.services import cancel
 from tests.governance.reruns import offered, order_of
 from tests.governance.test_silences import opened
@@ -127,3 +129,17 @@ def test_the_form_of_a_spent_quota_stays_open_for_it(
         world.services.close_task_set(version, by=world.BY)
     page = browser.get(f"/en/v/submissions/new/?version={offer.harness_version_id}").content.decode()
     assert "disabled" not in page.split('<form class="narrow"')[1].split("</form>")[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "row"), [("en", "An offer of a re-run stands for"), ("zh-hans", "重新运行机会的有效期")]
+)
+def test_the_published_rules_print_how_long_an_offer_stands(
+    language: str, row: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Client().get(f"/{language}/rules/held-out/").content.decode()
+    assert "90" in page.split(row)[1][:80]
+    monkeypatch.setattr(reruns, "STANDS", timedelta(days=77))
+    page = Client().get(f"/{language}/rules/held-out/").content.decode()
+    assert "77" in page.split(row)[1][:80]
+    assert Client().get(f"/{language}/rules/").content.decode().count("/rules/held-out/") >= 2

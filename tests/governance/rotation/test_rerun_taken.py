@@ -234,6 +234,10 @@ def test_the_verifiers_take_it_and_find_what_was_forged(connect_as: Connect, seq
         other = bodies[place] | {"data": bodies[place]["data"] | {field: str(uuid.uuid4())}}
         found = wrong([*bodies[:place], other, *bodies[place + 1 :]])
         assert any(said in text for text in found), (kind, field, found)
+    for hidden in range(len(bodies)):
+        assert wrong(bodies, hidden) == [], (
+            f"{bodies[hidden]['kind']} is withheld, and no evidence of anything"
+        )
 
 
 FORGED = {
@@ -257,9 +261,15 @@ def _is_offered(row: dict[str, Any]) -> bool:
     return row["kind"] != "slot.reserved" or "offer" in row["data"]
 
 
-def wrong(bodies: list[dict[str, Any]]) -> list[str]:
+def wrong(bodies: list[dict[str, Any]], hidden: int | None = None) -> list[str]:
+    """What is said about offers in this history, in which the entry at `hidden` is withheld."""
     judge, found = Judge(), []
     for position, row in enumerate(bodies):
-        seen = Seen(position, row["kind"], row["subject"]["id"], row["outcome"], row["data"], withheld=-1)
+        if position == hidden:
+            continue
+        withheld = hidden if hidden is not None and hidden < position else -1
+        seen = Seen(
+            position, row["kind"], row["subject"]["id"], row["outcome"], row["data"], withheld=withheld
+        )
         found += [text for text in judge.see(seen) if "re-run" in text or "offer" in text]
     return found

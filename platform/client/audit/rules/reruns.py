@@ -14,8 +14,9 @@ NOT_RETURNED = "nothing_reported"
 @dataclass(slots=True)
 class _Offer:
     combination: tuple[str, str] = ("", "")
-    """Harness version and digest of the package; both empty where the offer was not seen being made."""
+    """Harness version and digest of the package."""
     task_set: str = ""
+    """Empty where the offer was not seen being made."""
     state: str = ""
     submission: str = ""
     seen: int = -1
@@ -154,7 +155,10 @@ class Reruns(Rule):
         if admitted is None:
             missed = not event.excused()
             return f"{submission} takes a re-run, and no earlier entry admits it" if missed else None
-        if before and (admitted.combination, admitted.task_set) != (offer.combination, offer.task_set):
+        if offer.task_set and (admitted.combination, admitted.task_set) != (
+            offer.combination,
+            offer.task_set,
+        ):
             return f"the submission {submission} takes a re-run that was offered for something else"
         return f"the re-run {submission} starts a cooldown" if admitted.has_cooldown else None
 
