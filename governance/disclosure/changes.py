@@ -40,7 +40,10 @@ class TaskBehaviour:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Tasks whose behaviour changed, and those of which that cannot be told, because their answers vary anyway."""
+    """Tasks whose behaviour changed, and those of which that cannot be told, because their answers vary anyway.
+
+    `compared` counts those that both submissions have.
+    """
 
     changed: frozenset[str]
     untold: frozenset[str]
@@ -62,10 +65,14 @@ def behaviour(runs: Sequence[RunBehaviour]) -> TaskBehaviour | None:
 
 
 def changes(one: Mapping[str, TaskBehaviour], other: Mapping[str, TaskBehaviour]) -> Changes:
-    """The contrast of two submissions over the tasks that both have, by task id."""
+    """The contrast of two submissions, by task id.
+
+    A task of which only one of them has a valid run has changed: it stands in one mean and not in the other, so the
+    two values could be subtracted to read it.
+    """
     both = one.keys() & other.keys()
     costlier = _costs(one, other, both)
-    changed, untold = set(), set()
+    changed, untold = one.keys() ^ other.keys(), set()
     for task in both:
         a, b = one[task], other[task]
         if a.is_active != b.is_active or task in costlier:

@@ -51,7 +51,11 @@ def test_known_changed_sets() -> None:
     before = {"t1": task("a"), "t2": task("b"), "t3": task("c"), "t4": task(None), "t5": task("e")}
     after = {"t1": task("a"), "t2": task("x"), "t3": task("c", False), "t4": task("d"), "t6": task("f")}
     found = changes(before, after)
-    assert (set(found.changed), set(found.untold), found.compared) == ({"t2", "t3"}, {"t4"}, 4)
+    assert (set(found.changed), set(found.untold), found.compared) == (
+        {"t2", "t3", "t5", "t6"},
+        {"t4"},
+        4,
+    )
     assert not are_equal(before, after)
 
 
