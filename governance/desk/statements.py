@@ -82,7 +82,7 @@ VENDOR: Mapping[str, Statement] = {
     ),
     "voided": Statement(
         _("The submission was voided after the review. The use stays counted."),
-        _("No number of it is ever shown, unless an appeal is upheld."),
+        _("No number of it is ever shown. Where an appeal is upheld the use is returned."),
         _OVER | {Fact.GROUND, Fact.APPEAL},
     ),
 }

@@ -85,14 +85,18 @@ def _end_cooldown(appeal: Appeal, by: Actor) -> tuple[str, str]:
 
 
 def _lift_hold(appeal: Appeal, by: Actor) -> tuple[str, str]:
-    """The hold ends as a false alarm; one that is over stays as it ended."""
+    """The hold ends as a false alarm. One that is over stays as it ended, but it costs nothing either.
+
+    The deadline of a hold may pass, or what is held be voided, while the appeal against it is examined.
+    """
     if appeal.submission is None:
         return NOTHING, ""
     try:
         with transaction.atomic():
             hold = desk.lift_as_ruled(appeal.submission, ruling=appeal.id, by=by)
     except Refused:
-        return NOTHING, ""
+        made = [_refund(appeal, by), _end_cooldown(appeal, by)]
+        return next((found for found in made if found[0] == DONE), (NOTHING, ""))
     return DONE, str(hold.pk)
 
 

@@ -19,6 +19,7 @@ from governance.appeals.models import Appeal, Draft, RuledEffect, Ruling
 from governance.appeals.policies import Effect
 from governance.appeals.services import effects
 from governance.appeals.tasks import tick
+from governance.desk import services as desk
 from governance.desk.queries import hold_of
 from governance.records.models import ChangeLogLine
 from governance.rotation import services as queue
@@ -81,6 +82,22 @@ def test_a_hold_that_a_ruling_lifts_costs_nothing_and_stands_in_the_change_log(
     assert found == {"lift_hold": "done", "refund": "nothing_to_do", "line": "done"}
     (line,) = ChangeLogLine.objects.filter(kind="appeal_outcome")
     assert line.facts == {"subject": "hold", "outcome": "upheld"}
+
+
+def test_a_hold_that_ended_before_the_ruling_costs_nothing_either(
+    vendor: world.Vendor, version: TaskSetVersion, staff: Bench
+) -> None:
+    """The deadline passed while the appeal was examined: the result is out, and the use comes back all the same."""
+    submission = held(vendor, version)
+    row = filed(vendor, version, subject="hold", submission=submission)
+    ruled(row, staff, text="The change is explained.", effects=["lift_hold"])
+    with later(days=15):
+        desk.let_go(submission, by=BY)
+        tick()
+    assert hold_of(submission).state == "released"  # type: ignore[union-attr]
+    assert dict(RuledEffect.objects.values_list("kind", "result")) == {"lift_hold": "done", "line": "done"}
+    slot = Slot.objects.get(submission=submission)
+    assert (slot.state, slot.cause) == ("refunded", "refund_by_ruling")
 
 
 def test_a_crash_between_two_effects_leaves_none_out_and_does_none_twice(
