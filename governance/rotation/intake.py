@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.db import connection, transaction
 from django.db.models import Avg, Case, FloatField, Value, When
 
 from audit.events import Actor
@@ -20,6 +21,7 @@ from governance.rotation.models import RotationEntry
 from governance.rotation.policies import ENTRY_ENDS, Exposed
 from governance.watch.exposure import exposure
 from submissions.models import Submission
+from submissions.problems import Code, Refused
 
 NOTHING: Mapping[str, float] = {"every": 0.0, "gate": 0.0, "organisations": 0, "drift": 0.0}
 
@@ -44,7 +46,9 @@ def take_in(task_set: TaskSetVersion, *, by: Actor) -> int:
             "drift": round(chart / level, 3),
         }
         causes = policies.causes(facts)
-        if causes and _is_new(known.get(found.task_id), evidence):
+        if not causes or not _is_new(known.get(found.task_id), evidence):
+            continue
+        try:
             services.propose(
                 task_set,
                 tasks[found.task_id],
@@ -54,7 +58,11 @@ def take_in(task_set: TaskSetVersion, *, by: Actor) -> int:
                 evidence=evidence | {"causes": [cause.value for cause in causes]},
                 by=by,
             )
-            entered += 1
+        except Refused as refused:
+            if refused.refusal.code != Code.ROTATION_QUEUED_ALREADY:  # somebody else was as quick
+                raise
+            continue
+        entered += 1
     return entered
 
 
@@ -123,7 +131,17 @@ def first_runs(task_set: TaskSetVersion) -> dict[UUID, int]:
 
 
 def say_retirements(*, by: Actor) -> int:
-    """Name retired tasks in the public list once no open version holds them out; how many were named."""
+    """Name retired tasks in the public list once no open version holds them out; how many were named.
+
+    Two at once take turns, so that no task is named twice.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('retirements', 0))")
+        return _say_retirements(by=by)
+
+
+def _say_retirements(*, by: Actor) -> int:
     live = set(
         TaskRevision.objects.filter(
             version__in=open_versions(), group__in=("held_out", "reserve")
