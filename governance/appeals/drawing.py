@@ -20,6 +20,11 @@ NONCE_BYTES = 32
 CONFIDENCE = 0.95
 
 
+def is_storable(word: str) -> bool:
+    """Whether the word is no longer than one may be, and a text that a database holds: one without a NUL."""
+    return len(word) <= LONGEST_WORD and "\x00" not in word
+
+
 def seed_of(word: str, nonce: str) -> str:
     """The seed of the draw: SHA-256 of the word, a line feed and the nonce in hex, itself in hex."""
     return hashlib.sha256(f"{word}\n{nonce}".encode()).hexdigest()

@@ -74,7 +74,7 @@ def reveal(which: UUID, *, word: str, by: Actor) -> Recheck:
         appeal = locked(which)
         standing.require(appeal.organisation, by)
         row = Recheck.objects.select_for_update().filter(appeal=appeal).first()
-        if hashlib.sha256(word.encode()).hexdigest() != appeal.commitment or len(word) > drawing.LONGEST_WORD:
+        if not drawing.is_storable(word) or hashlib.sha256(word.encode()).hexdigest() != appeal.commitment:
             raise refuse(Code.APPEAL_WORD)
         if row is None or (row.state != State.COMMITTED and row.word != word):
             raise refuse(Code.APPEAL_OVER)
@@ -173,7 +173,7 @@ def show(which: UUID, *, by: Actor) -> bool:
     with transaction.atomic():
         appeal = locked(which)
         row = Recheck.objects.select_for_update().filter(appeal=appeal, state=State.JUDGED).first()
-        if row is None or appeal.submission is None:
+        if row is None or appeal.submission is None or _is_decided(appeal):
             return False
         policy = policy_at(appeal.task_set_id, clock.now())
         if clock.now() < clock.next_tick(row.state_since, policy.tick_seconds):
@@ -215,11 +215,16 @@ def lapse(which: UUID, *, by: Actor) -> bool:
         if row is None or row.is_over:
             return False
         is_late = row.state == State.COMMITTED and row.word_due_at <= clock.now()
-        if not is_late and appeal.state not in ENDS and appeal.state != policies.State.RULED:
+        if not is_late and not _is_decided(appeal):
             return False
         _close(row, State.LAPSED)
         log.append(events.RecheckLapsed(subject=appeal.id), by=by)
     return True
+
+
+def _is_decided(appeal: Appeal) -> bool:
+    """Whether nothing waits for the re-check any more: the appeal is ruled on, or over. Then nothing is shown of it."""
+    return appeal.state in ENDS or appeal.state == policies.State.RULED
 
 
 def name_panel(appeal: Appeal, first: User, second: User, *, by: Actor) -> RecheckPanel:

@@ -184,6 +184,16 @@ def test_a_withdrawn_appeal_ends_it_and_nothing_was_shown(case: Case) -> None:
     assert not LeakCharge.objects.filter(kind="recheck").exists()
 
 
+def test_what_was_judged_before_the_appeal_was_withdrawn_is_not_shown_either(case: Case) -> None:
+    drawn_case(case)
+    case.judged(wrong=3)
+    services.withdraw(case.appeal.id, by=case.vendor.actor)
+    with later(seconds=10):
+        row = case.advanced()
+    assert (row.state, row.agreement, row.is_below) == ("lapsed", None, None)
+    assert not LeakCharge.objects.filter(kind="recheck").exists()
+
+
 def test_each_judges_only_their_own_sheets_and_once(case: Case) -> None:
     drawn_case(case)
     sheet = queries.sheets_of(case.second.pseudonym)[0]
@@ -221,6 +231,17 @@ def test_the_vendor_gives_the_word_by_page_or_api(case: Case) -> None:
     assert (wrong.status_code, b"appeal_word" in wrong.content) == (422, True)
     given = case.vendor.api.post(f"{place}/word", {"word": WORD})
     assert (given.status, given.body["recheck"]["state"]) == (200, "revealed")
+
+
+def test_a_word_that_no_database_holds_is_refused_with_a_reason() -> None:
+    version, vendor = version_opened(), world.vendor()
+    word = "\x00" * 20
+    facts = {"subject": "score", "domain": "finance", "commitment": hashlib.sha256(word.encode()).hexdigest()}
+    row = filed(vendor, version, submission=answer(vendor, version), **facts)
+    services.admit(row.id, by=acting(arranged.bench().engineer))
+    rechecking.commit(row.id, by=BY)
+    page = site.signed_in(vendor.user).post(site.address("appeals:reveal_word", row.id), {"word": word})
+    assert (page.status_code, b"appeal_word" in page.content) == (422, True)
 
 
 def test_a_panel_is_two_people_who_see_held_out_tasks(case: Case) -> None:
