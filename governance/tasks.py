@@ -17,6 +17,7 @@ from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
+from governance.stepwise import Steps
 from submissions.reruns import services as offers
 
 
@@ -24,21 +25,26 @@ from submissions.reruns import services as offers
 def tick() -> None:
     """Analyse what is due at this tick, then hold it or release it; end holds whose time is over, and release those.
 
-    What each answer could tell about which tasks is noted last.
+    What each answer could tell about which tasks is noted last. Where a step fails the others are made all the same.
     """
     from governance.watch import exposing
     from governance.watch import services as watching
 
-    by = system("release")
+    by, steps = system("release"), Steps()
     for submission in queries.due_for_release():
-        if not watching.examined(submission, by=system("detection")):
-            continue
-        if desk.hold_if_due(submission, by=by) is None:
-            services.release_result(submission, by=by)
+        with steps.each("release", submission.pk):
+            if not watching.examined(submission, by=system("detection")):
+                continue
+            if desk.hold_if_due(submission, by=by) is None:
+                services.release_result(submission, by=by)
     for hold in holds.not_released():
-        desk.let_go(hold.submission, by=by)
-    cases.sweep(by=by)
-    exposing.expose()
+        with steps.each("end of a hold", hold.submission_id):
+            desk.let_go(hold.submission, by=by)
+    with steps.each("cases"):
+        cases.sweep(by=by)
+    with steps.each("exposure"):
+        exposing.expose()
+    steps.end()
 
 
 @shared_task(name="governance.tasks.budgets")
@@ -50,9 +56,13 @@ def budgets() -> None:
 @shared_task(name="governance.tasks.confirm")
 def confirm() -> None:
     """Move confirmation runs on, and let planned dates of the calendar take place."""
+    steps = Steps()
     for which in confirmations.open_confirmations():
-        confirming.advance(which, by=system("confirmation"))
-    dating.date_due(by=system("calendar"), errata=records.errata_document)
+        with steps.each("confirmation run", which):
+            confirming.advance(which, by=system("confirmation"))
+    with steps.each("calendar"):
+        dating.date_due(by=system("calendar"), errata=records.errata_document)
+    steps.end()
 
 
 @shared_task(name="governance.tasks.keep_records")
