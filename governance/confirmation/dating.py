@@ -18,6 +18,7 @@ from governance.confirmation import document, events, services
 from governance.confirmation.models import ConfirmationRun, ReleaseDate
 from governance.confirmation.policies import next_move
 from governance.confirmation.queries import facts_of
+from governance.correcting.following import follow
 from governance.models import ReleasePolicy
 
 State = ConfirmationRun.State
@@ -128,7 +129,10 @@ def _ended() -> list[ConfirmationRun]:
 
 
 def _publishable(rows: Sequence[ConfirmationRun], by: Actor) -> list[ConfirmationRun]:
-    """Confirmed ones that may be published now; who took the consent back, or whose owner objected, withdraws here."""
+    """Confirmed ones that may be published now; who took the consent back, or whose owner objected, withdraws here.
+
+    One that has to be graded again first, as its submission was, waits for the next date.
+    """
     found = []
     for row in rows:
         if row.state != State.CONFIRMED:
@@ -136,7 +140,7 @@ def _publishable(rows: Sequence[ConfirmationRun], by: Actor) -> list[Confirmatio
         facts = facts_of(row)
         if move := next_move(facts):
             services.make(row, move, by=by)
-        elif facts.may_publish:
+        elif facts.may_publish and not follow(row, by=by):
             found.append(row)
     return found
 

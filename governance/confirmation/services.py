@@ -21,6 +21,7 @@ from governance.aggregates import DomainStatistics
 from governance.confirmation import events, figures, policies, queries
 from governance.confirmation.models import ConfirmationResult, ConfirmationRun
 from governance.confirmation.policies import ENDS, Cause, Move
+from governance.correcting.following import follow
 from governance.disclosure import bits
 from governance.models import LeakCharge
 from governance.queries import policy_at
@@ -114,6 +115,7 @@ def advance(which: UUID, *, by: Actor) -> bool:
         if move is not None:
             make(row, move, by=by)
             return True
+        follow(row, by=by)
         return policies.must_repeat(facts) and _repeat(row, by=by)
 
 
