@@ -11,6 +11,7 @@ from django.db import transaction
 from audit import log
 from audit.events import Actor
 from config import clock
+from evaluation.models import EvaluationRun
 from governance.confirmation.models import ConfirmationRun
 from governance.correcting import events
 from governance.correcting.models import Regrading
@@ -23,7 +24,8 @@ def follow(row: ConfirmationRun, *, by: Actor) -> bool:
     """
     with transaction.atomic():
         held = ConfirmationRun.objects.select_for_update(of=("self",)).get(pk=row.pk)
-        if held.state != ConfirmationRun.State.CONFIRMED or held.release_date_id is not None:
+        is_waiting = held.state == ConfirmationRun.State.CONFIRMED and held.release_date_id is None
+        if not is_waiting or held.run is None:
             return False
         orders = list(Regrading.objects.filter(submission=held.submission_id).order_by("ordered_at", "id"))
         if any(order.done_at is None for order in orders):
@@ -31,14 +33,14 @@ def follow(row: ConfirmationRun, *, by: Actor) -> bool:
         own = {(order.cause, order.reference) for order in orders if order.run_id == held.run_id}
         due = [order for order in orders if (order.cause, order.reference) not in own]
         if due:
-            _order(held, due[0], by=by)
+            _order(held, held.run, due[0], by=by)
         return bool(due)
 
 
-def _order(row: ConfirmationRun, first: Regrading, *, by: Actor) -> None:
+def _order(row: ConfirmationRun, run: EvaluationRun, first: Regrading, *, by: Actor) -> None:
     made = Regrading.objects.create(
         submission_id=row.submission_id,
-        run_id=row.run_id,
+        run=run,
         cause=first.cause,
         reference=first.reference,
         ordered_by_id=first.ordered_by_id,
