@@ -93,6 +93,7 @@ def hold(request: HttpRequest, submission: UUID) -> HttpResponse:
         "row": row,
         "rule": RULES[row.rule],
         "decisions": [(one, GROUNDS.get(one.ground)) for one in rows],
+        "person": signed_in(request),
         "ground": GROUNDS.get(row.ground),
         "lasts": row.ended_at is None,
         "may_extend": row.state == Hold.State.ACTIVE,

@@ -18,14 +18,17 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import deciding_page
+from accounts.duties.policies import takes_part
+from accounts.duties.queries import duties_of
 from accounts.duties.refusals import DutyRefused
-from accounts.duties.table import Decision
+from accounts.duties.table import DECISIONS, Decision, Duty
 from accounts.services import actor_for
 from accounts.views import signed_in
 from audit.events import Actor
 from benchmark.queries import open_versions
 from governance.rotation import queries, services
 from governance.rotation.models import RotationEntry, RotationPlan
+from governance.rotation.policies import Verdict, decision_of
 from submissions.delivery import delivers, hand_out
 from submissions.problems import Refused
 
@@ -49,7 +52,13 @@ class DecisionForm(ReasonForm):
     """What is proposed for one task."""
 
     verdict = forms.ChoiceField(
-        label=gettext_lazy("Proposal"), choices=RotationEntry.Verdict.choices, widget=forms.RadioSelect
+        label=gettext_lazy("Proposal"),
+        choices=RotationEntry.Verdict.choices,
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy(
+            "Keep watching: it waits here again later. Rotate: it leaves with the next version. Retire: it leaves "
+            "for good, and the public list names it then. False alarm: the entry is over. Another person confirms."
+        ),
     )
     ground = forms.ChoiceField(
         label=gettext_lazy("Ground of a retirement"),
@@ -161,8 +170,22 @@ def _entry_page(
 ) -> HttpResponse:
     hand_out(request, "rotation", row.id, [row.state, row.cause, row.evidence, row.verdict], by=_by(request))
     evidence = [(words, row.evidence[name]) for name, words in EVIDENCE.items() if name in row.evidence]
-    context = {"row": row, "form": form, "evidence": evidence, "score": f"{row.score:.2f}"}
+    person = signed_in(request)
+    context = {
+        "row": row,
+        "form": form,
+        "evidence": evidence,
+        "score": f"{row.score:.2f}",
+        "is_own": row.proposed_by == person,
+        "may_confirm": row.proposed_by != person and _may_confirm(row, duties_of(person)),
+        "may_reveal": takes_part(duties_of(person), Decision.ROTATION),
+    }
     return render(request, "rotation/entry.html", context, status=status)
+
+
+def _may_confirm(row: RotationEntry, duties: frozenset[Duty]) -> bool:
+    """By duty; that nobody decides about what is their own is asked when it is confirmed."""
+    return bool(row.verdict) and bool(duties & DECISIONS[decision_of(Verdict(row.verdict))].approvers)
 
 
 EVIDENCE = {
@@ -185,6 +208,7 @@ def _plan_page(request: HttpRequest, row: RotationPlan, form: forms.Form, status
         "area": [f"{value:.3f}" for value in checks.get("area", [])],
         "shifts": [(name, f"{points:+.2f}") for name, points in checks.get("shifts", {}).items()],
         "failed": checks.get("failed", []),
+        "is_own": row.proposed_by == signed_in(request),
     }
     return render(request, "rotation/plan.html", context, status=status)
 

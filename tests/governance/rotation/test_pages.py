@@ -80,3 +80,19 @@ def test_others_have_no_such_page() -> None:
         person = signed_in(office.holder(duty))
         assert person.get(address("rotating:queue")).status_code == 404
         assert person.get(address("rotating:entry", entry.id)).status_code == 404
+
+
+def test_a_page_offers_only_what_this_person_can_do() -> None:
+    people, author = rows.governors(), opened().holder(Duty.TASK_AUTHOR)
+    first, second = (signed_in(person) for person in people)
+    entry = rows.queued(frozen_version("9.0"))
+    page, confirm = address("rotating:entry", entry.id), address("rotating:act", entry.id, "confirm")
+    reveal = address("rotating:reveal", entry.id)
+    first.post(address("rotating:act", entry.id, "suggest"), {"verdict": "rotate", "reason": WHY})
+    own, others, authors = (
+        browser.get(page).content.decode() for browser in (first, second, signed_in(author))
+    )
+    assert "You proposed this" in own
+    assert "Somebody else proposed this" in others
+    assert [confirm in shown for shown in (own, others, authors)] == [False, True, False]
+    assert [reveal in shown for shown in (own, others, authors)] == [True, True, False]
