@@ -120,11 +120,9 @@ class Servers:
         name = sql.Identifier(self.database)
         with self.superuser() as connection:
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
-            connection.execute(
-                sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER lingee_owner").format(
-                    name, sql.Identifier(TEMPLATE)
-                )
-            )
+            # Copied file by file: six times as fast as through the log, where the files lie in memory.
+            statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER lingee_owner STRATEGY file_copy")
+            connection.execute(statement.format(name, sql.Identifier(TEMPLATE)))
 
     def make_buckets(self) -> None:
         """Create this process's buckets; to the embedded store a bucket is a folder."""
