@@ -136,7 +136,10 @@ class DomainAggregate(models.Model):
         NOT_REPORTABLE = "not_reportable", _("not reportable")
 
     class Reason(models.TextChoices):
-        NO_VALID_RUN = "no_valid_run", _("No run of this domain is valid")
+        NO_VALID_RUN = (
+            "no_valid_run",
+            _("No run of this domain is valid, or runs of too few of its tasks are"),
+        )
         REPEAT = "repeat", _("Answers every task as an earlier submission did")
         NEAR_DUPLICATE = (
             "near_duplicate",

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from governance.disclosure.gate import Silence
+from governance.disclosure.sides import FEWEST_TASKS, SMALLEST_DOMAIN
 from scoring import grid, interval
 from scoring.aggregate import DomainSummary
 
@@ -111,9 +112,18 @@ def by_domain(runs: Iterable[tuple[str, str, T]]) -> dict[str, list[list[T]]]:
 
 
 def domain_score(summary: DomainSummary) -> DomainScore:
-    """The score with its bounds: every missing run taken as 0, and as 1."""
+    """The score with its bounds: every missing run taken as 0, and as 1. No score where too few tasks are left."""
     low, high = summary.bounds
-    return DomainScore(score=summary.task_score, low=low, high=high)
+    return DomainScore(score=None if _is_thin(summary) else summary.task_score, low=low, high=high)
+
+
+def _is_thin(summary: DomainSummary) -> bool:
+    """Whether so few tasks of a domain have a valid run that a mean over them would tell of single ones.
+
+    The bar of side figures, 60 of the 286 tasks of a domain, as a share of what is prescribed: a domain of which
+    nothing is missing is never thin.
+    """
+    return summary.tasks_valid * SMALLEST_DOMAIN < summary.tasks_prescribed * FEWEST_TASKS
 
 
 def release_summaries(

@@ -38,6 +38,17 @@ def test_lost_tasks_of_a_first_submission_cost_no_value() -> None:
     assert rows(kept)["finance"] == (43, "")
 
 
+@pytest.mark.parametrize(("lost", "shown"), [(18, True), (19, False), (23, False)])
+def test_a_mean_over_a_few_tasks_is_not_shown(lost: int, shown: bool) -> None:
+    """Of 24 tasks 6 are more than 60 of 286, and 5 are not: one task alone would show its very score."""
+    version, vendor = opened(), world.vendor()
+    kept = kept_without(vendor, version, range(24 - lost, 24) if lost < 23 else range(1, 24))
+    value, reason = rows(kept)["finance"]
+    assert (value is not None, reason) == (shown, "" if shown else "no_valid_run")
+    body = vendor.api.get(f"submissions/{kept.id}/result").body["domains"]["finance"]
+    assert ("low" in body) is shown
+
+
 def kept_without(vendor: world.Vendor, version: TaskSetVersion, lost: range) -> Submission:
     """Answered as `answer` does, but for the lost tasks of finance, and new in general; kept, and released."""
     found = bring_to(vendor.submit(version, vendor.harness("kept")), "running")
