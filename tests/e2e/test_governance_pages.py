@@ -9,13 +9,20 @@ from typing import Any
 
 import pytest
 
+from accounts.duties.table import Duty
+from tests.accounts.duties import opened
 from tests.e2e.governed import filled
 from tests.e2e.test_accessibility import violations
 from tests.e2e.test_duties import sign_in
 from tests.e2e.test_rooms import with_password
+from tests.submissions import world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 WIDTHS = (1440, 390)
+GOVERNORS = (
+    *("console/signals/", "console/rotation/", "console/rotation/stock/"),
+    *("console/gaps/", "console/problems/", "console/information/"),
+)
 
 
 def test_every_page_can_be_read_on_a_phone(page: Any, live_server: Any, complaints: list[str]) -> None:
@@ -35,6 +42,22 @@ def test_every_page_can_be_read_on_a_phone(page: Any, live_server: Any, complain
                 )
     assert found == []
     assert complaints == []
+
+
+def test_a_site_on_which_nothing_happened_says_so(page: Any, live_server: Any) -> None:
+    office, vendor = opened(), world.vendor()
+    found: list[str] = []
+    for person, paths in (
+        (office.holder(Duty.HELD_OUT_GOVERNOR), GOVERNORS),
+        (office.holder(Duty.ARBITER), ("console/appeals/",)),
+        (office.holder(Duty.TASK_AUTHOR), ("console/opinions/", "console/rechecks/")),
+        (vendor.user, ("v/appeals/", "v/information/", "versions/", "change-log/", "retirement-list/")),
+    ):
+        sign_in(page, live_server.url, with_password(person))
+        for path in paths:
+            found += looked_at(page, f"{live_server.url}/en/{path}", f"empty-{path}")
+            found += [] if page.query_selector("main .empty") else [f"{path} does not say that it is empty"]
+    assert found == []
 
 
 def looked_at(page: Any, address: str, name: str) -> list[str]:
