@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accounts.duties.models import person_column
+from accounts.duties.models import Proposal, person_column, two_people
 from accounts.models import Lineage
 from benchmark.models import TaskSetVersion
 from config.ids import new_id
@@ -100,8 +100,11 @@ class Hold(models.Model):
         return self.extended_until or self.due_at
 
 
-class HoldDecision(models.Model):
-    """Proposed by one governor, then approved by another or withdrawn; the approval carries it out."""
+class HoldDecision(Proposal):
+    """Proposed by one governor, then approved by another or withdrawn; the approval carries it out.
+
+    The reason is for the record and for an appeal; nobody but reviewers reads it.
+    """
 
     class Kind(models.TextChoices):
         EXTEND = "extend", _("extend the hold once")
@@ -111,34 +114,10 @@ class HoldDecision(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind.choices)
     ground = models.CharField(max_length=12, blank=True)
-    reason = models.TextField()
-    """For the record and for an appeal; nobody but reviewers reads it."""
-    proposed_by = person_column(db_column="proposed_by")
-    proposed_at = models.DateTimeField()
-    approved_by = person_column(db_column="approved_by", null=True, blank=True)
-    approved_at = models.DateTimeField(null=True, blank=True)
-    withdrawn_by = person_column(db_column="withdrawn_by", null=True, blank=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(approved_by=None, approved_at=None)
-                | Q(approved_by__isnull=False, approved_at__isnull=False),
-                name="hold_decision_approved_by_somebody",
-            ),
-            models.CheckConstraint(
-                condition=Q(withdrawn_by=None, withdrawn_at=None)
-                | Q(withdrawn_by__isnull=False, withdrawn_at__isnull=False),
-                name="hold_decision_withdrawn_by_somebody",
-            ),
-            models.CheckConstraint(
-                condition=Q(approved_at=None) | Q(withdrawn_at=None), name="hold_decision_ends_one_way"
-            ),
-            models.CheckConstraint(
-                condition=Q(approved_by=None) | ~Q(approved_by=F("proposed_by")),
-                name="hold_decision_two_people",
-            ),
+            *two_people("hold_decision"),
             models.CheckConstraint(
                 condition=Q(kind="extend", ground="") | Q(kind="void", ground__in=sorted(GROUNDS)),
                 name="hold_decision_ground",
@@ -149,12 +128,6 @@ class HoldDecision(models.Model):
                 name="hold_decision_one_of_a_kind",
             ),
         ]
-
-    @property
-    def state(self) -> str:
-        if self.withdrawn_at is not None:
-            return "withdrawn"
-        return "proposed" if self.approved_at is None else "approved"
 
 
 class Case(models.Model):

@@ -25,6 +25,49 @@ def person_column(related_name: str = "+", **options: Any) -> models.ForeignKey[
     )
 
 
+class Proposal(models.Model):
+    """What one person proposes, and another approves or somebody withdraws. `Meta.constraints` take `two_people` in."""
+
+    reason = models.TextField()
+    proposed_by = person_column(db_column="proposed_by")
+    proposed_at = models.DateTimeField()
+    approved_by = person_column(db_column="approved_by", null=True, blank=True)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = person_column(db_column="withdrawn_by", null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def state(self) -> str:
+        if self.withdrawn_at is not None:
+            return "withdrawn"
+        return "proposed" if self.approved_at is None else "approved"
+
+
+def two_people(name: str) -> list[models.BaseConstraint]:
+    """The constraints of a `Proposal`, each under a name that begins with `name`."""
+    return [
+        models.CheckConstraint(
+            condition=Q(approved_by=None, approved_at=None)
+            | Q(approved_by__isnull=False, approved_at__isnull=False),
+            name=f"{name}_approved_by_somebody",
+        ),
+        models.CheckConstraint(
+            condition=Q(withdrawn_by=None, withdrawn_at=None)
+            | Q(withdrawn_by__isnull=False, withdrawn_at__isnull=False),
+            name=f"{name}_withdrawn_by_somebody",
+        ),
+        models.CheckConstraint(
+            condition=Q(approved_at=None) | Q(withdrawn_at=None), name=f"{name}_ends_one_way"
+        ),
+        models.CheckConstraint(
+            condition=Q(approved_by=None) | ~Q(approved_by=F("proposed_by")), name=f"{name}_two_people"
+        ),
+    ]
+
+
 class DutyCeremony(models.Model):
     """The one row that says that duties have begun, and by whom; the database refuses a second."""
 
