@@ -85,7 +85,8 @@ def test_it_costs_no_use_and_minds_no_cooldown(vendor: world.Vendor, offer: Reru
     answer = vendor.api.post("submissions", wanted)
     assert answer.status == 202, answer.body
     assert quota(vendor, offer) == before
-    shown = vendor.api.get(f"submissions/{answer.body['id']}").body["charge"]
+    english = {"accept-language": "en"}
+    shown = vendor.api.get(f"submissions/{answer.body['id']}", headers=english).body["charge"]
     assert shown["counts"] is False
     assert shown["rerun_offer"] == str(offer.id)
     assert shown["cooldown_until"] is None
