@@ -22,7 +22,7 @@ from submissions.problems import Code, Refused
 from submissions.services import slots
 from submissions.services.moves import locked, move
 from tests.audit.test_log import Connect
-from tests.factories import BY
+from tests.factories import BY, saved
 from tests.governance.reruns import offered, order_of
 from tests.governance.test_delivery import bring_on, released
 from tests.governance.test_silences import opened, write
@@ -118,6 +118,18 @@ def test_what_is_in_flight_and_stops_still_refuse(vendor: world.Vendor, offer: R
     services.lift_stop(stop, by=BY)
     vendor.organisation.refresh_from_db()
     assert vendor.api.post("submissions", body(vendor, offer)).status == 202
+
+
+def test_who_may_not_submit_may_not_take_it(vendor: world.Vendor, offer: RerunOffer) -> None:
+    """Under review again: the verification has run out."""
+    order = order_of(vendor, offer)
+    vendor.organisation.state, vendor.organisation.verified_until = "under_review", None
+    saved(vendor.organisation)
+    with pytest.raises(Refused) as refused:
+        services.submit(order, by=vendor.actor, key="k")
+    assert refused.value.refusal.code == Code.ORGANISATION_NOT_VERIFIED
+    offer.refresh_from_db()
+    assert offer.state == "open"
 
 
 def test_it_is_released_and_charged_as_every_submission(vendor: world.Vendor, offer: RerunOffer) -> None:
