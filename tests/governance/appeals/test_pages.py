@@ -102,6 +102,12 @@ def test_an_appeal_against_a_hold_from_the_form_to_the_ruling(
         assert person.email not in page
 
 
+def test_before_a_version_opens_there_is_nothing_to_appeal_against(vendor: world.Vendor) -> None:
+    browser = site.signed_in(vendor.user)
+    assert "No task-set version is open yet" in text_of(browser, "appeals:new_appeal")
+    assert "How many are free" not in text_of(browser, "appeals:appeals")
+
+
 @pytest.mark.case("U23")
 def test_a_user_with_a_conflict_gets_403_on_decide(
     vendor: world.Vendor, version: TaskSetVersion, staff: Bench
