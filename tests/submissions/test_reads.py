@@ -194,6 +194,7 @@ def test_every_view_is_marked_or_says_why_not() -> None:
     assert {kind for kind in ours.values() if kind} == {
         *("result", "submission", "preflight", "quota", "card", "receipt", "entry", "audit_room"),
         *("registration", "evidence", "link"),
+        *("appeal", "recheck", "rotation", "rotation_plan", "held_out", "problem"),
     }
 
 

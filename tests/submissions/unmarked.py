@@ -10,6 +10,9 @@ UNMARKED = {
         *(f"leaderboard:{name}" for name in ("problems", "problem", "time_zone")),
         *(f"leaderboard:{name}" for name in ("log", "log_verify", "log_verify_file")),
         *(f"leaderboard:{name}" for name in ("releases", "dated_release", "dated_release_file")),
+        *(f"records:{name}" for name in ("dossiers", "dossier", "change_log", "change_log_file")),
+        *(f"records:{name}" for name in ("retirement_list", "retirement_list_file", "errata", "errata_file")),
+        "governance:held_out_rules",
     ),
     "names and ids of the reader's own harnesses, without card or state": (
         *("api-harnesses", "api-harness", "api-versions", "submissions:harnesses", "submissions:new_harness"),
@@ -55,6 +58,13 @@ UNMARKED = {
     "sums of what was told, by lineage, to staff": ("governing:accounts",),
     "owners of harnesses, to identity reviewers": (
         *("console:owners", "console:owner_notice", "console:owner_objection"),
+    ),
+    "cases and holds; case.read records who was shown what alarms rest on": (
+        *(f"signals:{name}" for name in ("signals", "case", "case_act", "hold", "hold_act", "hold_decide")),
+    ),
+    "gaps between public and held-out runs by harness line, to governors": ("watching:gaps",),
+    "lists that name no task; what stands behind a row is marked": (
+        *("rotating:queue", "rotating:stock", "problem_queue:queue", "problem_queue:queue_new"),
     ),
     "what workers proved at start": ("console:workers",),
     "leads on only": ("console:inbox", "auditing:position", "auditing:rooms"),
