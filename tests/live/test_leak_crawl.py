@@ -170,7 +170,7 @@ def crawl(visitor: Visitor, paths: list[str]) -> Iterator[Answer]:
 class Found:
     """What the visits of all visitors brought."""
 
-    seen: set[str] = field(default_factory=set)
+    seen: set[str | None] = field(default_factory=set)
     leaks: list[tuple[str, ...]] = field(default_factory=list)
     broken: list[tuple[Any, ...]] = field(default_factory=list)
     entries: list[str] = field(default_factory=list)
