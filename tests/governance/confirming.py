@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 from audit.events import system
 from config import clock
-from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
+from evaluation.models import Episode, EvaluationRun
 from governance.confirmation import services
 from governance.confirmation.models import ConfirmationRun
 from governance.tasks import confirm
 from submissions.models import Submission
 from tests.factories import saved
 from tests.submissions import world
+from tests.submissions.outcomes import graded
 
 BY = system("confirmation")
 CONSENT = {"publication_consent": True}
@@ -55,29 +55,7 @@ def run_through(row: ConfirmationRun, right: Mapping[str, int] = RIGHT, missing:
     for episode in episodes[missing:]:
         domain = episode.task.domain
         at = seen[domain] = seen.get(domain, -1) + 1
-        attempt = Attempt.objects.create(
-            episode=episode,
-            number=1,
-            fence=1,
-            worker="w",
-            started_at=clock.now(),
-            ending=Ending.FINISHED,
-            has_output=True,
-            answer_sha256=f"second-{domain}-{at}",
-        )
-        is_right = at < right[domain]
-        TaskResult.objects.create(
-            episode=episode,
-            attempt=attempt,
-            score=Decimal(int(is_right)),
-            success=is_right,
-            failure_type="" if is_right else "numeric_or_state_error",
-            ending=Ending.FINISHED,
-            seconds=1.5,
-            tokens=1234,
-            grader_version="1",
-            graded_at=clock.now(),
-        )
+        graded(episode, f"second-{domain}-{at}", is_right=at < right[domain], tokens=1234)
     ended(row, missing=missing)
 
 

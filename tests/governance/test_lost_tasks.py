@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
 from benchmark.models import TaskSetVersion
-from config import clock
-from evaluation.models import Attempt, Ending, Episode, TaskResult
+from evaluation.models import Episode
 from submissions.models import Submission
 from submissions.problems import Code
 from submissions.services import choose, move
@@ -17,7 +14,7 @@ from tests.factories import BY
 from tests.governance.test_delivery import date_end, released
 from tests.governance.test_silences import answer, opened, rows
 from tests.submissions import world
-from tests.submissions.outcomes import bring_to, lose
+from tests.submissions.outcomes import bring_to, graded, lose
 
 pytestmark = pytest.mark.django_db
 
@@ -66,27 +63,3 @@ def kept_without(vendor: world.Vendor, version: TaskSetVersion, lost: range) -> 
     found.refresh_from_db()
     assert released(found)
     return found
-
-
-def graded(episode: Episode, answer: str, *, is_right: bool) -> None:
-    attempt = Attempt.objects.create(
-        episode=episode,
-        number=1,
-        fence=1,
-        worker="w",
-        started_at=clock.now(),
-        ending=Ending.FINISHED,
-        has_output=True,
-        answer_sha256=answer,
-    )
-    TaskResult.objects.create(
-        episode=episode,
-        attempt=attempt,
-        score=Decimal(int(is_right)),
-        success=is_right,
-        failure_type="" if is_right else "numeric_or_state_error",
-        ending=Ending.FINISHED,
-        seconds=1.5,
-        grader_version="1",
-        graded_at=clock.now(),
-    )

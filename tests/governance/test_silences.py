@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -14,7 +13,7 @@ from accounts.models import Organisation
 from accounts.tokens.services import issue_token
 from benchmark.models import Domain, TaskSetVersion
 from config import clock
-from evaluation.models import Attempt, Ending, Episode, TaskResult
+from evaluation.models import Episode
 from governance import leaks, services
 from governance.models import DomainAggregate, LeakCharge, Release, ReleasePolicy
 from governance.queries import current_policy
@@ -27,7 +26,7 @@ from tests.factories import BY, frozen_version, recorded
 from tests.governance.test_delivery import bring_on, released
 from tests.pages import site
 from tests.submissions import world
-from tests.submissions.outcomes import bring_to
+from tests.submissions.outcomes import bring_to, graded
 
 pytestmark = pytest.mark.django_db
 
@@ -74,28 +73,8 @@ def write(
         domain = episode.task.domain
         at = seen[domain] = seen.get(domain, -1) + 1
         other = at in (changed or {}).get(domain, range(0))
-        attempt = Attempt.objects.create(
-            episode=episode,
-            number=1,
-            fence=1,
-            worker="w",
-            started_at=clock.now(),
-            ending=Ending.FINISHED,
-            has_output=True,
-            answer_sha256=f"{submission.id.hex if other else 'first'}-{domain}-{at}"[-64:],
-        )
         is_right = at in (correct or {}).get(domain, range(12))
-        TaskResult.objects.create(
-            episode=episode,
-            attempt=attempt,
-            score=Decimal(int(is_right)),
-            success=is_right,
-            failure_type="" if is_right else "numeric_or_state_error",
-            ending=Ending.FINISHED,
-            seconds=1.5,
-            grader_version="1",
-            graded_at=clock.now(),
-        )
+        graded(episode, f"{submission.id.hex if other else 'first'}-{domain}-{at}"[-64:], is_right=is_right)
 
 
 def page(vendor: world.Vendor, name: str, submission: Submission) -> str:

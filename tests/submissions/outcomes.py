@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from config import clock
-from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult
+from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult, TaskResult
 from submissions import services
 from submissions.models import Submission
 from tests.factories import saved
@@ -97,4 +97,30 @@ def bring_to(submission: Submission, state: str) -> Submission:
 def _again(submission: Submission) -> Submission:
     return Submission.objects.select_related("preflight_run", "canary_run", "held_out_run", "slot").get(
         pk=submission.pk
+    )
+
+
+def graded(episode: Episode, answer: str, *, is_right: bool, tokens: int | None = None) -> None:
+    """A run that ended well, with this digest of its answer, and its grade, as a worker would have written them."""
+    attempt = Attempt.objects.create(
+        episode=episode,
+        number=1,
+        fence=1,
+        worker="w",
+        started_at=clock.now(),
+        ending=Ending.FINISHED,
+        has_output=True,
+        answer_sha256=answer,
+    )
+    TaskResult.objects.create(
+        episode=episode,
+        attempt=attempt,
+        score=Decimal(int(is_right)),
+        success=is_right,
+        failure_type="" if is_right else "numeric_or_state_error",
+        ending=Ending.FINISHED,
+        seconds=1.5,
+        tokens=tokens,
+        grader_version="1",
+        graded_at=clock.now(),
     )
