@@ -13,6 +13,7 @@ from evaluation.executing import CONTROL_COMMAND, FOLLOWS_HARNESS, Executor
 from evaluation.grading import EMPTY_TAR, Grader
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
 from evaluation.sandbox.bubblewrap import Backend, default_backend
+from evaluation.sandbox.control import Control
 from evaluation.sandbox.spec import GradeOutcome, GradeSpec, Outcome, RunSpec, SandboxStartFailed
 from tests.live.fleet import Fleet
 
@@ -25,10 +26,10 @@ class Broken(Backend):
     breaks: Callable[[RunSpec], bool] = staticmethod(lambda spec: False)
     breaks_grading: Callable[[GradeSpec], bool] = staticmethod(lambda spec: False)
 
-    def run_episode(self, spec: RunSpec, workdir: Path) -> Outcome:
+    def run_episode(self, spec: RunSpec, workdir: Path, control: Control | None = None) -> Outcome:
         if self.breaks(spec):
             raise SandboxStartFailed("broken for the test")
-        return super().run_episode(spec, workdir)
+        return super().run_episode(spec, workdir, control)
 
     def run_grader(self, spec: GradeSpec, *more: Any) -> GradeOutcome:
         if self.breaks_grading(spec):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.sandbox import masks, runtime, selftest
+from evaluation.sandbox import bubblewrap, masks, runtime, selftest
 from evaluation.sandbox.selftest import Result, SelfTestReport
 
 pytestmark = pytest.mark.serial
@@ -78,7 +78,6 @@ def weakened(place: Path, dropped: list[tuple[str, int]], added: list[bytes]) ->
 @pytest.mark.parametrize(
     ("dropped", "added", "caught"),
     [
-        ([("--unshare-net", 1)], [], {"tcp", "unix_sockets_of_the_host"}),
         ([("--seccomp", 2)], [], {"system_calls", "socket_families", "privileges", "shared_files"}),
         ([("--remount-ro", 2)], [], {"nothing_else_writable"}),
         ([("--hostname", 2)], [], {"neutral_names"}),
@@ -97,6 +96,18 @@ def test_a_hole_is_found(copies, open_dir, dropped, added, caught) -> None:
         assert caught <= {
             probe.name for probe in probes if probe.where == where and probe.result is Result.FAIL
         }
+
+
+@pytest.mark.acceptance("main-job:7")
+def test_a_network_that_is_the_hosts_is_found(copies, monkeypatch) -> None:
+    hole = "from evaluation.sandbox import kernel; kernel.CLONE_NEWNET = 0; from evaluation.sandbox.keeper"
+    monkeypatch.setattr(bubblewrap, "_BOOT", bubblewrap._BOOT.replace("from evaluation.sandbox.keeper", hole))
+    bwrap = shutil.which("bwrap")
+    assert bwrap is not None
+    probes = selftest.isolation(copies, bwrap)
+    for where in ("agent", "grader"):
+        failed = {probe.name for probe in probes if probe.where == where and probe.result is Result.FAIL}
+        assert {"tcp", "unix_sockets_of_the_host"} <= failed
 
 
 @pytest.mark.acceptance("main-job:7")

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from evaluation.sandbox import kernel, seccomp
 from evaluation.sandbox.cgroups import LAUNCHER_PIDS, Group
+from evaluation.sandbox.control import HELD_SECONDS, HOLD
 from evaluation.sandbox.spec import Limits, ProcessesRemain, SandboxStartFailed
 
 START_SECONDS = 10.0
@@ -73,6 +74,27 @@ class Host:
     drop_uid: int | None
 
 
+@dataclass(slots=True)
+class Clock:
+    """Harness time of one episode: it stands while the worker holds it (see `control`). Seconds, monotonic."""
+
+    stood: float = 0.0
+    since: float | None = None
+
+    def hear(self, words: bytes) -> None:
+        """Take the worker's words to hold and release, in their order."""
+        for word in words:
+            if word == HOLD[0]:
+                self.since = self.since or time.monotonic()
+            elif self.since is not None:
+                self.stood += time.monotonic() - self.since
+                self.since = None
+
+    def stands(self, now: float) -> float:
+        """How long it has stood up to `now`, bounded."""
+        return min(self.stood + (now - self.since if self.since is not None else 0.0), HELD_SECONDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """`exit_code` is None when the time ran out; 128 + signal for a killed command."""
@@ -92,13 +114,15 @@ class Box:
     group: Group | None
     watch: int
     started: Callable[[int], None]
+    clock: Clock = field(default_factory=Clock)
 
     def run(self, arguments: list[str], command: tuple[str, ...], seconds: float, streams: Streams) -> Ended:
         """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
         oom_before = self.group.oom_kills() if self.group else 0
         if self.group is not None:
             self.group.throttle(self.limits.cpus)
-        run = _Run(self, *self._spawn(arguments, command), time.monotonic(), seconds, streams)
+        before = self.clock.stands(time.monotonic())
+        run = _Run(self, *self._spawn(arguments, command), time.monotonic(), seconds, streams, before)
         try:
             run.wait()
         finally:
@@ -111,7 +135,7 @@ class Box:
         if run.exit_code is None and not out_of_memory:
             said = bytes(streams.err.kept[-500:]).decode("utf-8", "backslashreplace")
             raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
-        spent = max(0.0, run.ended - run.began) if run.began else 0.0
+        spent = max(0.0, run.ended - run.began - run.stood(run.ended)) if run.began else 0.0
         return Ended(None if run.overdue else run.exit_code, run.overdue, spent, out_of_memory)
 
     def _spawn(self, arguments: list[str], command: tuple[str, ...]) -> tuple[int, dict[int, str]]:
@@ -197,6 +221,7 @@ class _Run:
     spawned: float
     seconds: float
     streams: Streams
+    stood_before: float
     began: float = 0.0
     status: bytearray = field(default_factory=bytearray)
     init: int | None = None
@@ -218,18 +243,34 @@ class _Run:
         running = True
         while running:
             now = time.monotonic()
-            until = self.began + self.seconds if self.began else self.spawned + START_SECONDS
+            until = self._until(now)
             if now >= until:
                 self._expire(now)
                 return
             for fd, _ in poll.poll(max(10, int((until - now) * 1000))):
                 if fd == self.box.watch:
-                    raise Cancelled
-                if fd == self.tool_fd:
+                    self._hear()
+                elif fd == self.tool_fd:
                     running = False
                 elif not self._drain(fd):
                     poll.unregister(fd)
         self.ended = time.monotonic()
+
+    def stood(self, now: float) -> float:
+        """How long the harness's clock has stood since this run was started."""
+        return self.box.clock.stands(now) - self.stood_before
+
+    def _until(self, now: float) -> float:
+        if not self.began:
+            return self.spawned + START_SECONDS
+        return self.began + self.seconds + self.stood(now)
+
+    def _hear(self) -> None:
+        """What the worker says while the command runs; that it is gone ends the episode."""
+        words = os.read(self.box.watch, 4096)
+        if not words:
+            raise Cancelled
+        self.box.clock.hear(words)
 
     def _expire(self, now: float) -> None:
         """Time is up: the tool's if the command never began, else the harness's.

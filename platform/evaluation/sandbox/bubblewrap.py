@@ -25,6 +25,7 @@ from typing import Any
 
 from evaluation.sandbox import files, grading, masks, rootfs, runtime, seccomp, spec, stage, wire
 from evaluation.sandbox.box import KILL_SECONDS, START_SECONDS
+from evaluation.sandbox.control import Control, EpisodeCancelled
 from evaluation.sandbox.episode import SNAPSHOT
 from evaluation.sandbox.spec import (
     REPLY_BYTES,
@@ -43,6 +44,8 @@ from evaluation.sandbox.spec import (
 SLACK_SECONDS = 30.0
 TURN_SECONDS = START_SECONDS + KILL_SECONDS
 _HELLO_SECONDS = 20.0
+# Between two looks at how long the clock was held.
+LOOK_SECONDS = 5.0
 _FAULTS = {kind.__name__: kind for kind in (*spec.InfrastructureFault.__subclasses__(), files.BadArchive)}
 _BOOT = (
     "import sys; sys.path.insert(0, sys.argv[2]); "
@@ -50,12 +53,13 @@ _BOOT = (
 )
 
 
-def run_episode(spec: RunSpec, workdir: Path) -> Outcome:
+def run_episode(spec: RunSpec, workdir: Path, control: Control | None = None) -> Outcome:
     """Run one attempt; `workdir` (existing, private to it) receives the snapshot.
 
-    Raises InfrastructureFault when nothing may be scored; by then no process of the attempt is left.
+    Raises InfrastructureFault when nothing may be scored, EpisodeCancelled where `control` ended it; by then no
+    process of the attempt is left.
     """
-    return default_backend().run_episode(spec, workdir)
+    return default_backend().run_episode(spec, workdir, control)
 
 
 def run_grader(spec: GradeSpec) -> GradeOutcome:
@@ -87,8 +91,9 @@ class Backend:
         self._lock = threading.Lock()
         self._keeper: _Keeper | None = None
 
-    def run_episode(self, spec: RunSpec, workdir: Path) -> Outcome:
+    def run_episode(self, spec: RunSpec, workdir: Path, control: Control | None = None) -> Outcome:
         """See the function of this name."""
+        control = control or Control()
         tar = spec.workspace_tar
         request = {
             "kind": "episode",
@@ -101,12 +106,14 @@ class Backend:
             "budget_seconds": spec.budget_seconds,
             "budget_steps": spec.budget_steps,
             "budget_tokens": spec.budget_tokens,
+            "variables": dict(spec.variables),
+            "listen": control.serve is not None,
             "limits": asdict(spec.limits),
         }
         workspace = b"" if isinstance(tar, Path) else tar
         blobs = [spec.instruction, *spec.turns, workspace]
         seconds = min(spec.budget_seconds, spec.limits.seconds) + TURN_SECONDS * (1 + len(spec.turns))
-        answer = self._ask(request, blobs, seconds + SLACK_SECONDS)
+        answer = self._ask(request, blobs, seconds + SLACK_SECONDS, control)
         with _answered():
             return self._outcome(spec, workdir, *answer)
 
@@ -148,7 +155,7 @@ class Backend:
             "limits": asdict(spec.limits),
         }
         blobs = [spec.rules_json, spec.reply or b"", *spec.scripts.values()]
-        answer, out = self._ask(request, blobs, spec.seconds + TURN_SECONDS + SLACK_SECONDS)
+        answer, out = self._ask(request, blobs, spec.seconds + TURN_SECONDS + SLACK_SECONDS, Control())
         with _answered():
             reward, _, stderr = out
             fault = answer["fault"]
@@ -191,23 +198,26 @@ class Backend:
                 self._keeper = None
 
     def _ask(
-        self, request: dict[str, Any], blobs: list[bytes], seconds: float
+        self, request: dict[str, Any], blobs: list[bytes], seconds: float, control: Control
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Send one request and wait for its answer, at most `seconds`."""
+        """Send one request and wait for its answer, at most `seconds` and what `control` held besides."""
         ours, theirs = socket.socketpair()
         watched = _Watched()
-        with ours, watched:
+        with ours, watched, _attached(control, ours):
             with theirs:
                 self.keeper().hand_over(theirs)
             until = time.monotonic() + seconds
             try:
                 ours.settimeout(seconds)
                 wire.send(ours, request, blobs)
+                control.attach(ours)
                 while True:
-                    ours.settimeout(max(0.1, until - time.monotonic()))
-                    head, out = wire.receive(ours)
+                    head, out = _await(ours, until, control)
                     if "answer" in head:
                         return head["answer"], out
+                    if "listener" in head:
+                        _hand_on(ours, control)
+                        continue
                     if "fault" in head:
                         raise _FAULTS.get(head["fault"], InfrastructureFault)(head["text"])
                     with _answered():
@@ -217,7 +227,36 @@ class Backend:
                 raise
             except (OSError, EOFError) as fault:
                 watched.kill()
+                if control.cancelled:
+                    raise EpisodeCancelled from fault
                 raise KeeperLost("the episode's process is gone or did not answer in time") from fault
+
+
+@contextlib.contextmanager
+def _attached(control: Control, ours: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        control.detach()
+
+
+def _await(ours: socket.socket, until: float, control: Control) -> tuple[dict[str, Any], list[bytes]]:
+    """The next message; TimeoutError where none begins in time, however long the clock was held meanwhile."""
+    while True:
+        left = until + control.held() - time.monotonic()
+        if select.select([ours], [], [], min(max(0.1, left), LOOK_SECONDS))[0]:
+            ours.settimeout(max(0.1, left))
+            return wire.receive(ours)
+        if left <= 0:
+            raise TimeoutError
+
+
+def _hand_on(ours: socket.socket, control: Control) -> None:
+    """Take the listener that comes after its announcement, and give it to whoever serves it."""
+    _, fds, _, _ = socket.recv_fds(ours, 1, 1)
+    if len(fds) != 1 or control.serve is None:
+        raise ProtocolFault("a listener was announced and did not come")
+    control.serve(socket.socket(fileno=fds[0]))
 
 
 @contextlib.contextmanager

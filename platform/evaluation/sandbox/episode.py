@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from evaluation.sandbox import files, masks, rootfs
-from evaluation.sandbox.box import Box, Ended, Host, Output, Streams
+from evaluation.sandbox.box import Box, Clock, Ended, Host, Output, Streams
 from evaluation.sandbox.cgroups import Group, Hierarchy
+from evaluation.sandbox.control import BACKLOG, PORT
 from evaluation.sandbox.spec import REPLY_BYTES, Ending, Limits
 from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
 
@@ -29,6 +31,7 @@ class Episode:
     hierarchy: Hierarchy
     watch: int
     started: Callable[[int], None]
+    listening: Callable[[socket.socket], None]
     limits: Limits = field(init=False)
     streams: Streams = field(init=False)
     hits: dict[str, None] = field(default_factory=dict)
@@ -47,8 +50,11 @@ class Episode:
         try:
             identity = enter_namespace(self.host.drop_uid)
             stage = self._prepare(identity)
+            if self.request["listen"]:
+                with socket.create_server(("127.0.0.1", PORT), backlog=BACKLOG) as listener:
+                    self.listening(listener)
             host = Host(self.host.bwrap, self.host.filter, identity.drop_uid)
-            box = Box(host, self.limits, group, self.watch, self.started)
+            box = Box(host, self.limits, group, self.watch, self.started, Clock())
             overdue = self._play(stage, box, group)
             return self._answer(stage, workdir, overdue, group.oom_kills() if group else 0)
         finally:
@@ -110,6 +116,7 @@ class Episode:
             "BUDGET_SECONDS": f"{self.request['budget_seconds']:g}",
             "BUDGET_STEPS": str(self.request["budget_steps"]),
             "BUDGET_TOKENS": str(self.request["budget_tokens"]),
+            **self.request["variables"],
         }
         return arguments + rootfs.closing_arguments(variables, "/workspace")
 

@@ -113,7 +113,13 @@ def _serve(worker: socket.socket, host: Host, hierarchy: Hierarchy) -> None:
                 raise Cancelled from fault
 
         if request["kind"] == "episode":
-            answer, out = Episode(request, blobs, host, hierarchy, worker.fileno(), started).run()
+
+            def listening(listener: socket.socket) -> None:
+                wire.send(worker, {"listener": True})
+                socket.send_fds(worker, [b"l"], [listener.fileno()])
+
+            run = Episode(request, blobs, host, hierarchy, worker.fileno(), started, listening)
+            answer, out = run.run()
         else:
             answer, out = Grading(request, blobs, host, hierarchy, worker.fileno(), started).run()
         wire.send(worker, {"answer": answer}, out)

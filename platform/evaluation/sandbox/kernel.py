@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
+import socket
+import struct
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
 MS_RDONLY = 0x1
 MS_NOSUID = 0x2
 MS_NODEV = 0x4
@@ -17,6 +21,8 @@ MS_PRIVATE = 0x40000
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP, _IFF_RUNNING = 0x1, 0x40
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -42,6 +48,13 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
         options.encode() if options else None,
     )
     _check(result, f"mount {target}")
+
+
+def raise_loopback() -> None:
+    """Switch on the loopback device of this process's network namespace, as a new one has it switched off."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        request = struct.pack("16sh22x", b"lo", _IFF_UP | _IFF_RUNNING)
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, request)
 
 
 def die_with_parent() -> None:

@@ -19,13 +19,13 @@ _ETC_OF_HOST = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 
 
 def base_arguments(stage: Path, covers: Mapping[str, str]) -> list[str]:
-    """Namespaces, root file system, /proc, /dev, /tmp and /dev/shm.
+    """Namespaces, root file system, /proc, /dev, /tmp and /dev/shm. The network is the caller's (`stage`).
 
     Below `stage` lie `python` and `masks` as `runtime.ensure` made them, and `meminfo`; `covers` as
     `masks.covers` gives it.
     """
     python = stage / "python"
-    arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    arguments = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
     arguments += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     arguments += ["--uid", str(UID), "--gid", str(UID), "--hostname", "sandbox"]
     arguments += ["--ro-bind", "/usr", "/usr"]

@@ -102,6 +102,7 @@ class RunSpec:
     `turns` holds the texts of turn 2 and later; `instruction` is turn 1. `harness_dir` must be
     readable for everybody below its own top directory and carry a neutral name (its path can be seen
     in the mount table inside): a digest, never a vendor. `opaque_id` names nothing of the task.
+    `variables` come on top of those of the contract.
     """
 
     opaque_id: str
@@ -115,6 +116,7 @@ class RunSpec:
     budget_tokens: int
     turns: tuple[bytes, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = [len(part.encode("utf-8", "surrogatepass")) for part in self.command]

@@ -39,7 +39,10 @@ def free_uid(taken: Collection[int]) -> int:
 
 
 def enter_namespace(drop: int | None) -> Identity:
-    """Leave the host's mount namespace; as an ordinary user by way of a user namespace of our own.
+    """Leave the host's mounts and network; as an ordinary user by way of a user namespace of our own.
+
+    The network has a loopback device and nothing else. It is made here and not by the tool, so that it lasts over
+    the turns of an episode and the worker can listen in it; who runs inside holds no right over it.
 
     Root takes the uid `drop`, which no other live sandbox has (see `free_uid`), so that neither files nor
     signals nor per-user counters are shared. Raises SandboxUnavailable when the kernel refuses.
@@ -47,13 +50,14 @@ def enter_namespace(drop: int | None) -> Identity:
     uid, gid = os.geteuid(), os.getegid()
     try:
         if uid == 0:
-            kernel.unshare(kernel.CLONE_NEWNS)
+            kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET)
         else:
-            kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
+            kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWNET)
             Path("/proc/self/setgroups").write_text("deny")
             Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
             Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
         kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+        kernel.raise_loopback()
     except OSError as fault:
         raise SandboxUnavailable(f"no namespaces for uid {uid}: {fault.strerror}") from fault
     drop = drop if uid == 0 else None
