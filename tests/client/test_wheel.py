@@ -13,6 +13,7 @@ from client.audit.prove import Prover
 from client.audit.source import Folder
 from deploy import client_wheel
 from tests.client import synthetic
+from tests.servers import ROOT
 
 OFFLINE = ["unshare", "-n"] if subprocess.run(["unshare", "-n", "true"], check=False).returncode == 0 else []
 
@@ -158,6 +159,7 @@ def test_the_wheel_holds_what_is_pure_and_nothing_else(dist):
     assert {place for place in modules if place.startswith("evaluation/")} == {
         *("evaluation/__init__.py", "evaluation/grader/__init__.py"),
         *("evaluation/grader/faults.py", "evaluation/grader/scripts.py"),
+        *(f"evaluation/gateway/{path.name}" for path in (ROOT / "platform/evaluation/gateway").glob("*.py")),
     }
     assert not [place for place in modules if place.startswith("benchmark/") and place.count("/") == 1][1:]
     assert not [place for place in places if "__pycache__" in place]

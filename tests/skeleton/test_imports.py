@@ -24,6 +24,7 @@ PURE = [
         "benchmark.taskdir",
         "benchmark.synthetic",
         "evaluation.sandbox",
+        "evaluation.gateway",
         "evaluation.grader",
         "embedded",
     ),
