@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from audit.events import system
+from audit.events import Actor, system
 from benchmark.queries import open_versions
+from evaluation.fleet import queries as fleet
+from evaluation.fleet.models import Switch
 from governance import leaks, queries, services
 from governance.confirmation import dating
 from governance.confirmation import queries as confirmations
@@ -26,11 +28,23 @@ def tick() -> None:
     """Analyse what is due at this tick, then hold it or release it; end holds whose time is over, and release those.
 
     What each answer could tell about which tasks is noted last. Where a step fails the others are made all the same.
+    While releases are paused nothing is analysed, held or released, and no hold ends; the cases go on.
     """
     from governance.watch import exposing
-    from governance.watch import services as watching
 
     by, steps = system("release"), Steps()
+    if not fleet.is_paused(Switch.RELEASE):
+        _release(steps, by)
+    with steps.each("cases"):
+        cases.sweep(by=by)
+    with steps.each("exposure"):
+        exposing.expose()
+    steps.end()
+
+
+def _release(steps: Steps, by: Actor) -> None:
+    from governance.watch import services as watching
+
     for submission in queries.due_for_release():
         with steps.each("release", submission.pk):
             if not watching.examined(submission, by=system("detection")):
@@ -40,11 +54,6 @@ def tick() -> None:
     for hold in holds.not_released():
         with steps.each("end of a hold", hold.submission_id):
             desk.let_go(hold.submission, by=by)
-    with steps.each("cases"):
-        cases.sweep(by=by)
-    with steps.each("exposure"):
-        exposing.expose()
-    steps.end()
 
 
 @shared_task(name="governance.tasks.budgets")
@@ -55,13 +64,14 @@ def budgets() -> None:
 
 @shared_task(name="governance.tasks.confirm")
 def confirm() -> None:
-    """Move confirmation runs on, and let planned dates of the calendar take place."""
+    """Move confirmation runs on, and let planned dates of the calendar take place unless releases are paused."""
     steps = Steps()
     for which in confirmations.open_confirmations():
         with steps.each("confirmation run", which):
             confirming.advance(which, by=system("confirmation"))
-    with steps.each("calendar"):
-        dating.date_due(by=system("calendar"), errata=records.errata_document)
+    if not fleet.is_paused(Switch.RELEASE):
+        with steps.each("calendar"):
+            dating.date_due(by=system("calendar"), errata=records.errata_document)
     steps.end()
 
 

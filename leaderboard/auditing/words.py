@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.duties.table import DUTIES, Duty
 from accounts.models import Membership
 from audit import wording
+from evaluation.fleet.models import EpisodeQuarantine, FleetOrder, Switch
 from evaluation.models import Ending, EvaluationRun
 from governance.models import ReleasePolicy
 from submissions.models import AdmissionStop, Harness, QuotaPolicy, Submission, Upload
@@ -43,13 +44,16 @@ WORDS: dict[str, Mapping[str, Any]] = {
     "duty": {duty.value: DUTIES[duty].name for duty in Duty},
     "ending": dict(Ending.choices),
     "grid_points": {"1": _("1 point")},
+    "order": dict(FleetOrder.Kind.choices),
     "outcome": OUTCOMES,
     "profile": dict(QuotaPolicy.Profile.choices),
     "relation": dict(Harness.Relation.choices),
     "role": dict(Membership.Role.choices),
     "rule": dict(ReleasePolicy.Rule.choices),
     "run_kind": dict(EvaluationRun.Kind.choices),
+    "scope": dict(FleetOrder.Scope.choices),
     "subject": {"explorer": _("overview"), "submissions": _("running submissions")},
+    "switch": dict(Switch.choices),
 }
 SURFACES: dict[str, Any] = {
     "api": _("API"),
@@ -73,11 +77,11 @@ def say(name: str, value: str) -> str | None:
 
 
 def _cause(value: str) -> Any:
-    """Why a submission moved, a use was counted or returned, or admissions were stopped."""
+    """Why a submission moved, a use was counted or returned, admissions were stopped, or an episode was set apart."""
     entry = {str(code): found for code, found in catalogue().items()}.get(value)
     if entry is not None:
         return entry.title
-    return dict(AdmissionStop.Cause.choices).get(value)
+    return {**dict(AdmissionStop.Cause.choices), **dict(EpisodeQuarantine.Cause.choices)}.get(value)
 
 
 def sentence(body: Mapping[str, Any], names: Mapping[str, str]) -> str:

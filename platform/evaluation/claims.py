@@ -18,15 +18,16 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from audit import log
-from audit.events import Actor
+from audit.events import Actor, system
 from config import clock
 from config.ids import opaque_id
 from evaluation import events, statements
+from evaluation.fleet.models import EpisodeQuarantine
+from evaluation.fleet.quarantine import set_apart
 from evaluation.models import Attempt, Ending, Episode
 
-RETRIES = 2
-"""Further attempts after infrastructure faults, and further gradings after technical faults of a grader."""
 WORKER_LOST = "worker_lost"
+STOPPED_BY_STAFF = "stopped_by_staff"
 LOCK_SPACE = 1
 """First half of the advisory lock under which one kernel's claims are made one after the other."""
 LOOKS = 3
@@ -95,12 +96,18 @@ class Finish:
     answer_sha256: str = ""
 
 
+def retries() -> int:
+    """Further attempts after infrastructure faults, and further gradings after technical faults of a grader."""
+    return int(settings.EPISODE_RETRIES)
+
+
 def lease() -> timedelta:
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def claim_execution(worker: str, kernel: str = "") -> ExecutionClaim | None:
-    """Take the next episode to execute, fairly across runs; None where nothing is to be had.
+def claim_execution(worker: str, kernel: str = "", host: str = "") -> ExecutionClaim | None:
+    """Take the next episode to execute, fairly across runs; None where nothing is to be had, execution is paused, or
+    the worker or its host are to take nothing.
 
     Within a run first attempts go before further ones, so that an episode that takes its worker down cannot hold
     up the others. A harness whose output its vendor sees never runs beside a held-out one on one kernel: there is
@@ -115,6 +122,7 @@ def claim_execution(worker: str, kernel: str = "") -> ExecutionClaim | None:
                 statements.CLAIM_EXECUTION,
                 worker=worker,
                 kernel=kernel,
+                host=host,
                 now=now,
                 until=now + lease(),
                 attempt=opaque_id(),
@@ -129,11 +137,12 @@ def claim_execution(worker: str, kernel: str = "") -> ExecutionClaim | None:
     return None
 
 
-def claim_grading(worker: str) -> GradingClaim | None:
-    """Take the next executed episode for grading, fairly across runs; None where nothing is to be had."""
+def claim_grading(worker: str, host: str = "") -> GradingClaim | None:
+    """Take the next executed episode for grading, fairly across runs; None where nothing is to be had, or the worker
+    or its host are to take nothing."""
     for _ in range(LOOKS):
         now = clock.now()
-        row = _one(statements.CLAIM_GRADING, worker=worker, now=now, until=now + lease())
+        row = _one(statements.CLAIM_GRADING, worker=worker, host=host, now=now, until=now + lease())
         if row is None:
             return None
         if row[0] is not None:
@@ -162,7 +171,7 @@ def _held(claim: Claim, states: tuple[str, ...]) -> Any:
 def finish_attempt(claim: ExecutionClaim, finish: Finish, *, by: Actor) -> bool:
     """Write the end of an attempt, once. False where the claim was lost in the meantime: then nothing is written.
 
-    An infrastructure fault gives the episode another attempt of the same run index while `RETRIES` last; after that
+    An infrastructure fault gives the episode another attempt of the same run index while `retries()` last; after that
     it is unavailable.
     """
     faulty = finish.ending == Ending.INFRASTRUCTURE_FAULT
@@ -173,7 +182,7 @@ def finish_attempt(claim: ExecutionClaim, finish: Finish, *, by: Actor) -> bool:
 
 def state_after_fault(attempts: int) -> str:
     """Where an episode goes whose latest of `attempts` attempts fell to an infrastructure fault."""
-    return Episode.State.READY if attempts <= RETRIES else Episode.State.UNAVAILABLE
+    return Episode.State.READY if attempts <= retries() else Episode.State.UNAVAILABLE
 
 
 def _end_attempt(claim: Claim, state: str, finish: Finish, *, by: Actor, step: int = 0) -> bool:
@@ -214,8 +223,8 @@ def finish_grading(claim: Claim, write: Callable[[], None]) -> bool:
 
 
 def fail_grading(claim: GradingClaim) -> None:
-    """A technical fault while grading: grade again while `RETRIES` last, else the episode is unavailable."""
-    state = Episode.State.EXECUTED if claim.gradings <= RETRIES else Episode.State.UNAVAILABLE
+    """A technical fault while grading: grade again while `retries()` last, else the episode is unavailable."""
+    state = Episode.State.EXECUTED if claim.gradings <= retries() else Episode.State.UNAVAILABLE
     _held(claim, (Episode.State.GRADING,)).update(state=state, lease_until=None)
 
 
@@ -236,14 +245,37 @@ def reap(*, by: Actor) -> int:
 def _free(episode: Episode, *, by: Actor) -> None:
     """The fence moves on, so that the lost worker's claim is void even where the episode is not claimed again."""
     if episode.state == Episode.State.GRADING:
-        again = episode.grading_attempts <= RETRIES
+        again = episode.grading_attempts <= retries()
         episode.state = Episode.State.EXECUTED if again else Episode.State.UNAVAILABLE
         episode.fence += 1
         episode.lease_until = None
         episode.save(update_fields=["state", "fence", "lease_until"])
         return
+    lost = _claim_on(episode)
+    finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=WORKER_LOST)
+    _end_attempt(lost, state_after_fault(episode.attempts), finish, by=by, step=1)
+    _quarantine_poison(episode)
+
+
+def _quarantine_poison(episode: Episode) -> None:
+    """An episode that took its worker down each time it was tried is not tried again until staff release it."""
+    episode.refresh_from_db(fields=["state"])
+    lost = Attempt.objects.filter(episode=episode, cause=WORKER_LOST).count()
+    if episode.state == Episode.State.UNAVAILABLE and lost > retries():
+        reason = f"{lost} attempts ended with the loss of their worker"
+        set_apart(episode, cause=EpisodeQuarantine.Cause.POISON, reason=reason, by=system("reaper"))
+
+
+def void_attempt(episode: Episode, *, by: Actor) -> None:
+    """End the attempt of a locked, leased episode without an outcome; whoever holds it finds its claim void."""
+    finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=STOPPED_BY_STAFF)
+    _end_attempt(_claim_on(episode), Episode.State.READY, finish, by=by, step=1)
+
+
+def _claim_on(episode: Episode) -> Claim:
+    """The claim under which a leased episode is held."""
     attempt = Attempt.objects.get(episode=episode, fence=episode.fence)
-    lost = Claim(
+    return Claim(
         episode_id=episode.id,
         run_id=episode.run_id,
         task_id=episode.task_id,
@@ -252,5 +284,3 @@ def _free(episode: Episode, *, by: Actor) -> None:
         attempt_id=attempt.id,
         attempt_number=attempt.number,
     )
-    finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=WORKER_LOST)
-    _end_attempt(lost, state_after_fault(episode.attempts), finish, by=by, step=1)

@@ -44,6 +44,8 @@ class RunReopened(Event):
     subject_type: ClassVar[str] = "run"
     sentence = _("{actor} reopened the run {subject} to repeat {episodes} episodes.")
     episodes: int
+    quarantined: int | None = None
+    """How many of those missing are not repeated, since they are in quarantine."""
 
 
 class AttemptEnded(Event):

@@ -66,8 +66,8 @@ def place_of(error: BaseException) -> str:
 class Executor:
     """One worker process's hands. `place` is its private folder; nothing in it outlives the process."""
 
-    def __init__(self, worker: str, place: Path, runtime: bubblewrap.Backend) -> None:
-        self.worker = worker
+    def __init__(self, worker: str, place: Path, runtime: bubblewrap.Backend, host: str = "") -> None:
+        self.worker, self.host = worker, host
         self._kernel = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self._actor = Actor(kind="worker", id=worker)
         self._sandbox = runtime
@@ -79,7 +79,7 @@ class Executor:
     def run_one(self, holding: list[Claim]) -> bool:
         """Claim and run one episode; False where nothing was to be had. `holding` is what the heartbeat renews."""
         try:
-            claim = claims.claim_execution(self.worker, self._kernel)
+            claim = claims.claim_execution(self.worker, self._kernel, self.host)
         except claims.KernelTaken:
             time.sleep(WAIT_SECONDS)
             return True
@@ -115,7 +115,7 @@ class Executor:
         the harness, and the run is valid: stopped by a limit, with nothing to show. Otherwise a harness could choose
         which tasks count, by breaking what runs it.
         """
-        if claim.attempt_number > claims.RETRIES:
+        if claim.attempts > claims.retries():
             try:
                 return replace(
                     self._try(claim, command=CONTROL_COMMAND),

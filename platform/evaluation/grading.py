@@ -65,8 +65,10 @@ class GraderFault(Exception):
 class Grader:
     """One grade worker's hands; the second sandbox holds rules and snapshot, and no vendor process."""
 
-    def __init__(self, worker: str, place: Path, sandbox: bubblewrap.Backend, version: str) -> None:
-        self.worker = worker
+    def __init__(
+        self, worker: str, place: Path, sandbox: bubblewrap.Backend, version: str, host: str = ""
+    ) -> None:
+        self.worker, self.host = worker, host
         self._sandbox = sandbox
         self._assets = AssetCache(place / "assets")
         self._scratch = place / "gradings"
@@ -75,7 +77,7 @@ class Grader:
 
     def grade_one(self, holding: list[Claim]) -> bool:
         """Claim and grade one episode; False where nothing was to be had."""
-        claim = claims.claim_grading(self.worker)
+        claim = claims.claim_grading(self.worker, self.host)
         if claim is None:
             return False
         holding.append(claim)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmark.models import Domain, TaskRevision, TaskSetVersion
 from config.ids import new_id, opaque_id
+from evaluation.fleet.models import EpisodeQuarantine, FleetOrder, Pause  # noqa: F401 (models of this app)
 from evaluation.upstreams.models import ModelUpstream, UpstreamCredential, UpstreamTrial  # noqa: F401 (models of this app)
 
 
@@ -106,6 +107,7 @@ class Episode(models.Model):
         GRADING = "grading", "grading"
         GRADED = "graded", "graded"
         UNAVAILABLE = "unavailable", "unavailable"
+        QUARANTINED = "quarantined", "quarantined"
         CANCELLED = "cancelled", "cancelled"
 
     id = models.BigAutoField(primary_key=True)
@@ -218,6 +220,7 @@ class WorkerReport(models.Model):
 
     worker = models.CharField(primary_key=True, max_length=64)
     queue = models.CharField(max_length=16)
+    host = models.CharField(max_length=64, blank=True)
     grade = models.CharField(max_length=64)
     passed = models.BooleanField()
     report = models.JSONField(default=dict)

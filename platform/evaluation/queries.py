@@ -60,7 +60,8 @@ def episode_counts(run_id: UUID) -> Counter[str]:
 
 def quarter_of(counts: Counter[str], total: int) -> int:
     """Coarse progress of a run: 0, 25, 50 or 75 percent, never more, whatever is missing for the rest."""
-    through = counts[Episode.State.GRADED] + counts[Episode.State.UNAVAILABLE]
+    done = (Episode.State.GRADED, Episode.State.UNAVAILABLE, Episode.State.QUARANTINED)
+    through = sum(counts[state] for state in done)
     return min(75, 25 * (4 * through // total)) if total else 0
 
 

@@ -27,6 +27,8 @@ GROUP_OF = {
     EvaluationRun.Kind.HELD_OUT: Group.HELD_OUT,
 }
 OPEN = (Episode.State.READY, Episode.State.LEASED)
+LOST = (Episode.State.UNAVAILABLE, Episode.State.QUARANTINED)
+"""Without a result, for now: what is in quarantine is repeated only once staff release it."""
 UNGRADED = (Episode.State.EXECUTED, Episode.State.GRADING)
 
 
@@ -108,11 +110,12 @@ def create_run(
             by=by,
         )
         transaction.on_commit(_take_figures)
-        transaction.on_commit(_wake_execute)
+        transaction.on_commit(wake_execute)
     return run
 
 
-def _wake_execute() -> None:
+def wake_execute() -> None:
+    """Tell the execute workers that there may be work; call it after the commit."""
     from config.celery import send_ticket
 
     send_ticket("evaluation.tasks.execute", queue="execute")
@@ -132,17 +135,24 @@ def cancel_run(run: EvaluationRun, *, by: Actor) -> None:
 
 
 def rerun_missing(run: EvaluationRun, *, by: Actor) -> int:
-    """Give every episode without a valid result another set of attempts; valid ones stay. Returns how many."""
+    """Give every episode without a valid result another set of attempts; valid ones stay. Returns how many.
+
+    What is in quarantine is left there; where nothing else is missing, the run stays as it is.
+    """
     with transaction.atomic():
         locked = EvaluationRun.objects.select_for_update().get(pk=run.pk)
         if locked.state != EvaluationRun.State.ENDED or not locked.missing:
             return 0
+        apart = Episode.objects.filter(run=locked, state=Episode.State.QUARANTINED).count()
         count = Episode.objects.filter(run=locked, state=Episode.State.UNAVAILABLE).update(
             state=Episode.State.READY, attempts=0, grading_attempts=0
         )
+        if not count:
+            return 0
         _move(locked, EvaluationRun.State.EXECUTING, missing=0, executed_at=None, ended_at=None)
-        log.append(events.RunReopened(subject=locked.id, episodes=count), by=by)
-        transaction.on_commit(_wake_execute)
+        event = events.RunReopened(subject=locked.id, episodes=count, quarantined=apart or None)
+        log.append(event, by=by)
+        transaction.on_commit(wake_execute)
     return count
 
 
@@ -168,7 +178,7 @@ def settle_run(run_id: UUID) -> str:
             _move(run, EvaluationRun.State.GRADING, executed_at=clock.now())
             log.append(events.RunExecuted(subject=run.id), by=system("evaluation"))
         if run.state == EvaluationRun.State.GRADING and not any(counts[state] for state in UNGRADED):
-            missing = counts[Episode.State.UNAVAILABLE]
+            missing = sum(counts[state] for state in LOST)
             _move(run, EvaluationRun.State.ENDED, ended_at=clock.now(), missing=missing)
             log.append(events.RunEnded(subject=run.id, missing=missing), by=system("evaluation"))
         _note_progress(run, queries.quarter_of(counts, run.total))

@@ -10,7 +10,12 @@ from __future__ import annotations
 ONE_KERNEL = "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s))"
 """Makes one kernel's claims one after the other; a claim after it, in the same transaction, sees what those did."""
 
-CLAIM_EXECUTION = """
+SET_APART = """EXISTS (
+    SELECT FROM evaluation_fleetorder o WHERE o.lifted_at IS NULL
+      AND ((o.scope = 'worker' AND o.name = %(worker)s) OR (o.scope = 'host' AND o.name = %(host)s)))"""
+"""Whether the worker, or its host, is drained or in quarantine: read once a statement."""
+
+CLAIM_EXECUTION = f"""
 WITH busy AS (
   SELECT run_id, count(*) AS leased FROM evaluation_episode WHERE state = 'leased' GROUP BY run_id),
 turn AS MATERIALIZED (
@@ -21,7 +26,8 @@ turn AS MATERIALIZED (
   FROM evaluation_evaluationrun r
   JOIN evaluation_runshare s ON s.run_id = r.id
   LEFT JOIN busy ON busy.run_id = r.id
-  WHERE r.state = 'executing'
+  WHERE r.state = 'executing' AND NOT {SET_APART}
+    AND NOT EXISTS (SELECT FROM evaluation_pause p WHERE p.switch = 'execution' AND p.lifted_at IS NULL)
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready'
          ORDER BY e.attempts, e.position LIMIT 1)
   ORDER BY coalesce(busy.leased, 0), s.served_at NULLS FIRST, r.priority DESC, r.created_at LIMIT 1),
@@ -50,14 +56,14 @@ SELECT turn.waits, taken.id, taken.run_id, taken.task_id, taken.run_index, taken
   taken.attempts, task.turns, task.budget_seconds, task.budget_steps, task.budget_tokens,
   task.environment_pack_id, task.environment_offset, task.environment_size
 FROM turn LEFT JOIN (taken CROSS JOIN tried JOIN benchmark_taskrevision task ON task.id = taken.task_id) ON true
-"""
+"""  # noqa: S608 - a part of our own
 """A row per look: whether the run in turn must wait for the kernel, then the claim. Its columns are null where
 others hold each ready episode of that run just now. No row where no run has a ready episode.
 
 Which run was served matters only where several have work: it is not noted for one alone.
 """
 
-CLAIM_GRADING = """
+CLAIM_GRADING = f"""
 WITH busy AS (
   SELECT run_id, count(*) AS grading FROM evaluation_episode WHERE state = 'grading' GROUP BY run_id),
 turn AS MATERIALIZED (
@@ -65,7 +71,7 @@ turn AS MATERIALIZED (
   FROM evaluation_evaluationrun r
   JOIN evaluation_runshare s ON s.run_id = r.id
   LEFT JOIN busy ON busy.run_id = r.id
-  WHERE r.state IN ('executing', 'grading')
+  WHERE r.state IN ('executing', 'grading') AND NOT {SET_APART}
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed' LIMIT 1)
   ORDER BY coalesce(busy.grading, 0), s.graded_at NULLS FIRST, r.created_at LIMIT 1),
 picked AS (
@@ -88,7 +94,7 @@ FROM turn LEFT JOIN (taken JOIN benchmark_taskrevision task ON task.id = taken.t
 LEFT JOIN LATERAL (
   SELECT * FROM evaluation_attempt WHERE episode_id = taken.id AND artefact_key <> ''
   ORDER BY number DESC LIMIT 1) a ON true
-"""
+"""  # noqa: S608 - a part of our own
 """A row per look: the claim, with the latest attempt that left something. Null where others were quicker; no row
 where nothing waits."""
 

@@ -45,6 +45,7 @@ class Hands:
         name = os.environ.get("LINGEE_WORKER_NAME") or socket.gethostname()
         self.name = f"{name}-{opaque_id().hex[:8]}"[-64:]
         self.queue = queue
+        self.host = (os.environ.get("LINGEE_HOST_NAME") or socket.gethostname())[:64]
         self.holding: list[Claim] = []
         # Its name can be seen in the mount table of an episode, so it says nothing.
         self.place = Path(settings.WORK_DIR) / opaque_id().hex
@@ -67,6 +68,7 @@ class Hands:
             worker=self.name,
             defaults={
                 "queue": self.queue,
+                "host": self.host,
                 "grade": self.report.grade[:64],
                 "passed": self.report.fit,
                 "report": self.report.as_json(),
@@ -97,13 +99,13 @@ def hands(queue: str) -> Hands:
 @lru_cache(maxsize=1)
 def executor() -> Executor:
     mine = hands("execute")
-    return Executor(mine.name, mine.place, mine.sandbox)
+    return Executor(mine.name, mine.place, mine.sandbox, mine.host)
 
 
 @lru_cache(maxsize=1)
 def grader() -> Grader:
     mine = hands("grade")
-    return Grader(mine.name, mine.place, mine.sandbox, mine.sandbox.copies.digest)
+    return Grader(mine.name, mine.place, mine.sandbox, mine.sandbox.copies.digest, mine.host)
 
 
 @lru_cache(maxsize=1)

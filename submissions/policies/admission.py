@@ -58,6 +58,8 @@ class Facts:
     bound_to_other_package: bool
     """Whether this version string was submitted with another package that passed intake or may yet."""
     stop: Stop | None
+    intake_paused: bool = False
+    """Whether the platform takes nothing new from anybody."""
     offer: OfferFacts | None = None
     """The offer of a re-run that the order takes."""
 
@@ -106,7 +108,12 @@ def may_preflight(facts: Facts, window: QuotaWindow) -> Refusal | None:
     It tells nothing about held-out tasks, so stops of admissions and uses that are spent are no matter, and it binds
     no version to its package. The participation rules are needed: the platform runs foreign code under them.
     """
-    return may_act(facts.standing) or _in_order(facts) or window.serving(Purpose.PREFLIGHT).refusal()
+    refusal = may_act(facts.standing) or _in_order(facts) or _intake(facts)
+    return refusal or window.serving(Purpose.PREFLIGHT).refusal()
+
+
+def _intake(facts: Facts) -> Refusal | None:
+    return Refusal(Code.INTAKE_PAUSED) if facts.intake_paused else None
 
 
 def _in_order(facts: Facts) -> Refusal | None:
@@ -134,7 +141,7 @@ def _usable(upload: UploadFacts) -> Refusal | None:
 
 def may_submit(facts: Facts, window: QuotaWindow) -> Refusal | None:
     """Whether one more submission is admitted now, and if not, the first reason in a fixed order."""
-    if refusal := may_ask(facts):
+    if refusal := may_ask(facts) or _intake(facts):
         return refusal
     if facts.stop is not None:
         line = window.rules[0]

@@ -73,6 +73,7 @@ class Code(StrEnum):
     # quota and admission
     NOT_ENTITLED = "not_entitled"
     ADMISSION_STOPPED = "admission_stopped"
+    INTAKE_PAUSED = "intake_paused"
     QUOTA_LINE = "quota_line"
     QUOTA_LINEAGE = "quota_lineage"
     QUOTA_ACCOUNT = "quota_account"

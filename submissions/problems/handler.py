@@ -34,7 +34,7 @@ def exception_handler(exception: Exception, context: Mapping[str, Any]) -> Respo
     set_rollback()
     refusal = refusal_of(exception)
     headers = _headers(exception, refusal)
-    if refusal.status >= 500:
+    if refusal.status >= 500 and refusal.code is not Code.INTAKE_PAUSED:
         logger.error("request failed", exc_info=exception)
     return problem_response(refusal, headers)
 

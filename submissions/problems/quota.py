@@ -31,6 +31,14 @@ ROWS: list[Row] = [
         _("Where a date is named, submit again from then on."),
     ),
     (
+        Code.INTAKE_PAUSED,
+        503,
+        Fault.PLATFORM,
+        _("Intake is paused"),
+        _("Not accepted: the platform takes no new submissions for now. Nothing was charged."),
+        _("Submit again later. What is under way goes on, and an upload keeps until it expires."),
+    ),
+    (
         Code.QUOTA_LINE,
         429,
         Fault.POLICY,

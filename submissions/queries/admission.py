@@ -102,6 +102,7 @@ def see(order: Order | Intent, *, account: UUID | None, now: datetime) -> Seen:
         version=version.version,
         bound_to_other_package=row.bound_to_other_package,
         stop=stop,
+        intake_paused=row.intake_paused,
         offer=offer_facts(order),
     )
     return Seen(facts, row.identical)

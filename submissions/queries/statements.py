@@ -76,7 +76,8 @@ SELECT u.state, u.expires_at, u.harness_version_id,
            AND s.scope = 'full'
            AND s.card_digest = %(card)s AND s.protocol_version = %(protocol)s AND s.evaluator_version = %(evaluator)s
            AND s.state = ANY (%(answering)s)
-         ORDER BY s.state = 'complete' DESC, s.id LIMIT 1)
+         ORDER BY s.state = 'complete' DESC, s.id LIMIT 1),
+       EXISTS (SELECT 1 FROM evaluation_pause p WHERE p.switch = 'intake' AND p.lifted_at IS NULL)
   FROM (SELECT 1) AS always
   LEFT JOIN submissions_upload u ON u.id = %(upload)s
   LEFT JOIN LATERAL (
@@ -120,6 +121,8 @@ class OrderRow:
 
     Only the own lineage is looked at, so nothing about others can show in the answer or its timing.
     """
+
+    intake_paused: bool
 
     @property
     def has_terms(self) -> bool:

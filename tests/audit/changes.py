@@ -63,6 +63,10 @@ UPDATE evaluation_modelupstream SET ceiling = 9;
 UPDATE evaluation_upstreamcredential SET boxed = 'x';
 INSERT INTO evaluation_upstreamtrial (id, upstream_id, asked_at, outcome)
   SELECT gen_random_uuid(), id, now(), '' FROM evaluation_modelupstream;
+INSERT INTO evaluation_pause (id, switch, ordered_by, ordered_at, reason, lifted_by, lift_reason)
+  VALUES (gen_random_uuid(), 'release', 'x', now(), 'x', '', '');
+UPDATE evaluation_fleetorder SET lifted_by = 'x', lifted_at = now(), lift_reason = 'x';
+UPDATE evaluation_episodequarantine SET lifted_by = 'x', lifted_at = now(), lift_reason = 'x';
 UPDATE evaluation_attempt SET ended_at = now(), ending = 'finished';
 INSERT INTO evaluation_attempt (id, episode_id, number, fence, worker, started_at, ended_at, ending, cause, isolation,
     has_output, artefact_key, artefact_sha256)

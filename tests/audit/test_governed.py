@@ -22,7 +22,8 @@ from audit import log
 from audit.events import system
 from config import clock
 from evaluation import claims
-from evaluation.models import Attempt
+from evaluation.fleet import services as fleet
+from evaluation.models import Attempt, Episode
 from governance.appeals.models import RecheckItem
 from governance.confirmation import services as confirmations
 from governance.correcting import services as correcting
@@ -171,6 +172,10 @@ def everything(transactional_db: None) -> None:
     draft_version("bare", {"finance": (1, 1)})
     assert claims.claim_execution("w") is not None
     episode = Attempt.objects.get().episode
+    fleet.order_fleet("drain", "worker", "another", reason="x", by=system("test"))
+    apart = Episode.objects.filter(run=episode.run, state="ready").first()
+    assert apart is not None
+    assert fleet.quarantine_episode(apart.pk, reason="x", by=system("test")) is not None
     drawn = saved(Attempt(episode=episode, number=2, fence=2, worker="w", started_at=clock.now()))
     with recorded_as("appeal", appeal.id):
         RecheckItem.objects.create(appeal=appeal, attempt=drawn, verdict=True)

@@ -49,13 +49,13 @@ def one(imported: Any, tmp_path: Path, servers: Any) -> EvaluationRun:
 
 def execute(sandbox: Backend, place: Path) -> None:
     executor = Executor("w", place, sandbox)
-    for _ in range(claims.RETRIES + 1):
+    for _ in range(claims.retries() + 1):
         executor.run_one([])
 
 
 def grade(sandbox: Backend, place: Path) -> None:
     grader = Grader("g", place, sandbox, "1")
-    for _ in range(claims.RETRIES + 1):
+    for _ in range(claims.retries() + 1):
         grader.grade_one([])
 
 
@@ -67,7 +67,7 @@ def test_a_harness_that_breaks_the_sandbox_is_scored(one: EvaluationRun, tmp_pat
         Attempt.objects.filter(episode__run=one).order_by("number").values_list("ending", "cause")
     )
     assert attempts[-1] == (Ending.LIMIT_EXCEEDED, FOLLOWS_HARNESS)
-    assert [ending for ending, _ in attempts[:-1]] == [Ending.INFRASTRUCTURE_FAULT] * claims.RETRIES
+    assert [ending for ending, _ in attempts[:-1]] == [Ending.INFRASTRUCTURE_FAULT] * claims.retries()
     grade(sandbox, tmp_path)
     result = TaskResult.objects.get(episode__run=one)
     assert not result.score

@@ -54,7 +54,8 @@ class Runs(Rule):
         if happened == "ended":
             found.missing = event.data["missing"]
             return _lost(found, event)
-        repeats = happened == "reopened" and found.missing != event.data["episodes"]
+        repeated = event.data["episodes"] + event.data.get("quarantined", 0) if happened == "reopened" else 0
+        repeats = happened == "reopened" and found.missing != repeated
         if repeats and not event.excused(since):
             return f"the run {event.subject} repeats another number of episodes than it missed"
         return None

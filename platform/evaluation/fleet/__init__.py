@@ -1,0 +1,1 @@
+"""What staff order of the fleet: pauses, drains, quarantines."""
