@@ -11,6 +11,7 @@ from typing import Any
 from submissions import queries
 from submissions.models import Submission
 from submissions.policies import QuotaWindow
+from submissions.queueing.queries import queue_of
 
 
 def submission_face(submission: Submission) -> dict[str, Any]:
@@ -28,6 +29,7 @@ def submission_face(submission: Submission) -> dict[str, Any]:
         "cooldown_until": charge.cooldown_until,
         "cooldown_ended_at": charge.cooldown_ended_at,
         "consent": submission.publication_consent,
+        "queue": queue_face(submission),
     }
 
 
@@ -45,8 +47,15 @@ def preflight_face(submission: Submission) -> dict[str, Any]:
         "since": submission.state_since,
         "reason": submission.reason_code,
         "rerun_since": submission.rerun_since,
+        "queue": queue_face(submission),
         "runs": [report.state, report.total, report.done, report.crashed, report.missing],
     }
+
+
+def queue_face(submission: Submission) -> list[Any] | None:
+    """What a submission's page says of the queue."""
+    queue = queue_of(submission)
+    return queue.face() if queue else None
 
 
 def list_face(submissions: Iterable[Submission]) -> list[list[Any]]:

@@ -15,6 +15,7 @@ from accounts.models import Organisation
 from accounts.views import membership_in, signed_in
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
+from evaluation.alerts.queries import standstill
 from governance.appeals.queries import appealable_until
 from governance.queries import ReleasedResult, released_result, released_results
 from governance.records import queries as records
@@ -61,6 +62,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "blocked": bool(windows) and all(window.biting for window in windows),
         "has_harness": bool(queries.harnesses_of(organisation)),
         "open": queries.open_task_sets(),
+        "paused": standstill(),
         "running": [(submission, queries.progress(submission)) for submission in running],
         "to_do": [submission for submission in running if submission.state == "awaiting_choice"],
         "latest": latest,

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmark.models import Domain, TaskRevision, TaskSetVersion
 from config.ids import new_id, opaque_id
+from evaluation.alerts.models import FleetAlert  # noqa: F401 (models of this app)
 from evaluation.fleet.models import EpisodeQuarantine, FleetOrder, Pause  # noqa: F401 (models of this app)
 from evaluation.upstreams.models import ModelUpstream, UpstreamCredential, UpstreamTrial  # noqa: F401 (models of this app)
 

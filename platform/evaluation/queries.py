@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from django.conf import settings
-from django.db.models import Count, Min, Q
+from django.db.models import Count
 
-from config import clock
 from evaluation.models import (
     Attempt,
     Ending,
@@ -103,26 +101,12 @@ def live_workers(since: datetime) -> list[WorkerReport]:
     return list(WorkerReport.objects.filter(seen_at__gte=since).order_by("queue", "worker"))
 
 
-def oldest_waiting() -> datetime | None:
-    """Since when the longest-waiting open run has waited for a worker; None where nothing waits."""
-    ready = Q(episodes__state=Episode.State.READY)
-    rows = EvaluationRun.objects.filter(ready, state=EvaluationRun.State.EXECUTING)
-    return rows.aggregate(at=Min("created_at"))["at"]
-
-
 def waiting_states() -> set[str]:
     """Which of ready and executed episodes open runs have."""
     rows = Episode.objects.filter(
         run__state__in=OPEN_STATES, state__in=(Episode.State.READY, Episode.State.EXECUTED)
     )
     return set(rows.values_list("state", flat=True).distinct())
-
-
-def queues_without_worker() -> list[str]:
-    """Queues of episodes for which no worker has shown a sign of life within three leases."""
-    since = clock.now() - timedelta(seconds=3 * settings.LEASE_SECONDS)
-    alive = set(WorkerReport.objects.filter(seen_at__gte=since).values_list("queue", flat=True).distinct())
-    return [queue for queue in ("execute", "grade") if queue not in alive]
 
 
 def single_results(run: EvaluationRun) -> list[TaskResult]:

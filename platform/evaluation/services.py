@@ -149,6 +149,7 @@ def rerun_missing(run: EvaluationRun, *, by: Actor) -> int:
         )
         if not count:
             return 0
+        RunShare.objects.filter(run=locked).update(served_at=clock.now())  # it begins to wait now
         _move(locked, EvaluationRun.State.EXECUTING, missing=0, executed_at=None, ended_at=None)
         event = events.RunReopened(subject=locked.id, episodes=count, quarantined=apart or None)
         log.append(event, by=by)

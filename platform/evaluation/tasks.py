@@ -12,6 +12,7 @@ from celery.signals import worker_ready
 from audit.events import system
 from config.celery import send_ticket
 from evaluation import claims, queries, services, worker
+from evaluation.alerts import services as alerts
 from evaluation.models import Episode
 from evaluation.upstreams import services as upstreams
 
@@ -74,6 +75,7 @@ def sweep() -> None:
         logger.info("leases_reaped", episodes=freed)
     settle()
     upstreams.give_up_lost(by=system("sweep"))
+    alerts.watch(by=system("sweep"))
     waiting = queries.waiting_states()
     if Episode.State.READY in waiting:
         send_ticket("evaluation.tasks.execute", queue="execute")

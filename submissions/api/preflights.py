@@ -19,7 +19,15 @@ from submissions.api.openapi import CREATES, problems
 from submissions.api.ordering import order_of
 from submissions.api.paging import PAGED, PageIn
 from submissions.api.rates import address_of
-from submissions.api.serializers import MomentOut, OutcomeOut, PreflightOut, ReceiptOut, StrictSerializer
+from submissions.api.serializers import (
+    MomentOut,
+    OutcomeOut,
+    PreflightOut,
+    QueueOut,
+    ReceiptOut,
+    StrictSerializer,
+    queue_shown,
+)
 from submissions.delivery import delivers, hand_out, restates_the_request, show_status
 from submissions.faces import preflight_face
 from submissions.models import Submission
@@ -77,7 +85,12 @@ class StandaloneDetailOut(StandaloneOut):
     outcome = serializers.SerializerMethodField()
     failure_class = serializers.SerializerMethodField()
     timeline = serializers.SerializerMethodField()
+    queue = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
+
+    @extend_schema_field(QueueOut(allow_null=True))
+    def get_queue(self, preflight: Submission) -> dict[str, Any] | None:
+        return queue_shown(preflight)
 
     @extend_schema_field(CountsOut)
     def get_run(self, preflight: Submission) -> dict[str, Any]:

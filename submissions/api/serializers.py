@@ -12,6 +12,7 @@ from submissions.api.shapes import WindowOut
 from submissions.models import Harness, Submission
 from submissions.policies import Purpose
 from submissions.policies.failures import FailureClass, failure_class
+from submissions.queueing.queries import PLACE_WORDS, TIME_WORDS, queue_of
 
 MAXIMUM_PARTS = 10_000
 
@@ -158,6 +159,37 @@ class OutcomeOut(serializers.Serializer[Any]):
     moves_by = serializers.DateTimeField(allow_null=True)
 
 
+class QueueOut(serializers.Serializer[Any]):
+    """How it waits for workers. Place and times are coarse, as of `noted_at`, and noted at most once an hour."""
+
+    state = serializers.ChoiceField(choices=["queued", "served"])
+    place = serializers.ChoiceField(choices=list(PLACE_WORDS), allow_null=True)
+    place_words = serializers.CharField(allow_blank=True)
+    starts = serializers.ChoiceField(choices=list(TIME_WORDS), allow_null=True)
+    starts_words = serializers.CharField(allow_blank=True)
+    ends = serializers.ChoiceField(choices=list(TIME_WORDS), allow_null=True)
+    ends_words = serializers.CharField(allow_blank=True)
+    noted_at = serializers.DateTimeField(allow_null=True)
+    evaluation_paused = serializers.BooleanField(help_text="No worker lives that could take its work.")
+    evaluation_paused_since = serializers.DateTimeField(allow_null=True)
+    oldest_wait_minutes = serializers.IntegerField(
+        allow_null=True, help_text="How long anybody has waited, in steps of ten, while evaluation is paused."
+    )
+
+
+def queue_shown(submission: Submission) -> dict[str, Any] | None:
+    """`queue` of a submission or preflight; None where it waits for no worker."""
+    found = queue_of(submission)
+    if found is None:
+        return None
+    words = ("place_words", "starts_words", "ends_words", "oldest_wait_minutes", "state", "noted_at")
+    facts = {name: getattr(found, name) for name in words}
+    facts |= {name: getattr(found, name) or None for name in ("place", "starts", "ends")}
+    facts["evaluation_paused"] = found.paused is not None
+    facts["evaluation_paused_since"] = found.paused.since if found.paused else None
+    return dict(QueueOut(facts).data)
+
+
 class SubmissionOut(serializers.Serializer[Any]):
     """One line of a list."""
 
@@ -196,7 +228,12 @@ class SubmissionDetailOut(SubmissionOut):
     support_id = serializers.SerializerMethodField()
     timeline = serializers.SerializerMethodField()
     charge = serializers.SerializerMethodField()
+    queue = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
+
+    @extend_schema_field(QueueOut(allow_null=True))
+    def get_queue(self, submission: Submission) -> dict[str, Any] | None:
+        return queue_shown(submission)
 
     @extend_schema_field(OutcomeOut(allow_null=True))
     def get_outcome(self, submission: Submission) -> dict[str, Any] | None:

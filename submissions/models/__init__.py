@@ -5,6 +5,7 @@ from submissions.models.quota import AdmissionStop, QuotaCounter, QuotaPolicy, S
 from submissions.models.registry import Harness, HarnessVersion
 from submissions.models.submission import IdempotencyRecord, Submission, SubmissionTransition
 from submissions.models.upload import Upload
+from submissions.queueing.models import QueueStanding
 from submissions.relations.models import HarnessOwner, OwnerNotice
 from submissions.reruns.models import RerunOffer
 from submissions.returns.models import UseReturn
@@ -21,6 +22,7 @@ __all__ = [
     "PackageOpening",
     "QuotaCounter",
     "QuotaPolicy",
+    "QueueStanding",
     "RerunOffer",
     "Slot",
     "Submission",

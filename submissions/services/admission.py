@@ -23,6 +23,7 @@ from submissions.problems import Code, Refusal, Refused, refuse
 from submissions.problems.identity import as_problems
 from submissions.queries.admission import Order, forecast, identical_in_flight, see
 from submissions.queries.ledger import quota_window
+from submissions.queueing import services as queueing
 from submissions.reruns import services as reruns
 from submissions.services import slots
 from submissions.services.idempotency import Answer, is_known, once
@@ -160,6 +161,7 @@ def _create(order: Order, upload: Upload, window: QuotaWindow, by: Actor) -> Sub
     log.append(event, by=by)
     offer = reruns.take(order.offer.pk, submission, by=by).pk if order.offer else None
     slots.reserve(submission, by=by, offer=offer)
+    queueing.note(submission)
     tickets.send("submissions.tasks.check", submission.id)
     return submission
 

@@ -17,6 +17,7 @@ from submissions.models import Submission, SubmissionTransition, Upload
 from submissions.problems import Code, Refused, refuse
 from submissions.queries.admission import Order, preflight_refusal, see
 from submissions.queries.ledger import quota_window
+from submissions.queueing import services as queueing
 from submissions.services import slots
 from submissions.services.admission import LINKED_MEANWHILE, Receipt, receipt
 from submissions.services.idempotency import is_known, once
@@ -99,5 +100,6 @@ def _create(order: Order, upload: Upload, by: Actor) -> Submission:
         lineage=str(order.organisation.lineage_id),
     )
     log.append(event, by=by)
+    queueing.note(preflight)
     tickets.send("submissions.tasks.check", preflight.id)
     return preflight

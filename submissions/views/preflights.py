@@ -25,6 +25,7 @@ from submissions.models import Submission
 from submissions.policies.states import ENDS
 from submissions.problems import Refused
 from submissions.queries import PreflightRun
+from submissions.queueing.queries import queue_of
 from submissions.views.common import actor
 from submissions.views.scores import explained
 from submissions.views.submitting import confirm_page, order_for
@@ -74,6 +75,7 @@ def _alone(found: Submission) -> dict[str, Any]:
     """What the page says of a preflight on its own: there is no submission's page beside it."""
     terms = queries.terms_at(found.task_set)
     return {
+        "queue": queue_of(found),
         "outcome": queries.outcome(found),
         "moments": queries.timeline(found),
         "ended": found.state in ENDS,

@@ -23,6 +23,7 @@ from submissions.models import Submission
 from submissions.policies.states import ENDS
 from submissions.problems import Refusal, Refused
 from submissions.queries import Moment
+from submissions.queueing.queries import queue_of
 from submissions.receipts import hand_out_receipt, receipt_file, receipt_of
 from submissions.reruns.queries import open_offers
 from submissions.views.common import actor, refused_page
@@ -131,6 +132,7 @@ def page_of(submission: Submission) -> dict[str, Any]:
         "submission": submission,
         "preflights": terms.preflight if terms else None,
         "counts_as_preflight": state in ENDS and state != Submission.State.VOIDED,
+        "queue": queue_of(submission),
         "steps": steps(submission, moments),
         "moments": moments,
         "charge": queries.charge(submission),

@@ -67,6 +67,8 @@ UNGOVERNED = {
     "evaluation_taskresult": "never changes; the release event commits the root over all of them",
     "evaluation_publictaskresult": "never changes; shown to the vendor as it is",
     "evaluation_workerreport": "signs of life",
+    "evaluation_fleetalert": "an alarm about waiting work; raising it and its end have their events",
+    "submissions_queuestanding": "coarse words about the queue, as coarse progress is; nothing is decided by them",
     "submissions_quotacounter": "what an admission locks; the numbers are the slots",
     "governance_leakaccount": "what a charge locks; the numbers are the charges",
     "watch_behaviour": "never changes; the event of its analysis conceals its digest",

@@ -79,6 +79,7 @@ class Kind(StrEnum):
     DUTY_GIVEN = "duty.given"
     DUTY_ENDING = "duty.ending"
     DUTY_ENDED = "duty.ended"
+    FLEET_WAITING = "fleet.waiting"
     DEVICE_NEW = "device.new"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - a name, no secret
     SECOND_FACTOR_CHANGED = "second_factor.changed"
@@ -100,6 +101,7 @@ _BY_PREFIX = {
     "issuer": Group.CREDENTIALS,
     "webhook": Group.CREDENTIALS,
     "duty": Group.DUTIES,
+    "fleet": Group.DUTIES,
     "device": Group.SECURITY,
     "password": Group.SECURITY,
     "second_factor": Group.SECURITY,

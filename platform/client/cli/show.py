@@ -12,7 +12,12 @@ from client.words import accept_language, say
 
 def moving(found: dict[str, Any]) -> str:
     """One line while a submission runs."""
-    return f"{found['state']} {int(found.get('progress') or 0)} %"
+    line = f"{found['state']} {int(found.get('progress') or 0)} %"
+    waits = found.get("queue") or {}
+    if not waits.get("evaluation_paused"):
+        return line
+    since = waits["evaluation_paused_since"] or "?"
+    return f"{line}; " + say("queued, evaluation is paused since {since}").format(since=since)
 
 
 def admitted(found: dict[str, Any], site: str) -> list[str]:
@@ -36,12 +41,7 @@ def submission(found: dict[str, Any], site: str) -> list[str]:
             state=found["state"], since=found["state_since"], progress=found.get("progress") or 0
         ),
     ]
-    for key, text in (
-        ("position", say("  place {value} in the queue")),
-        ("oldest_wait_seconds", say("  longest wait {value} s")),
-    ):
-        if found.get(key) is not None:
-            shown.append(text.format(value=found[key]))
+    shown += queue(found)
     outcome = found.get("outcome")
     if outcome:
         shown.append(f"  {outcome['code']}: {outcome['detail']}")
@@ -54,6 +54,31 @@ def submission(found: dict[str, Any], site: str) -> list[str]:
         shown.append("  " + say("Quota: {words}").format(words=charge["words"]))
     if found.get("support_id"):
         shown.append("  " + say("Support id: {id}").format(id=found["support_id"]))
+    return shown
+
+
+def queue(found: dict[str, Any]) -> list[str]:
+    """Place and expected times, and since when evaluation is paused, where it is."""
+    waits = found.get("queue")
+    if not waits:
+        return []
+    shown = []
+    if waits["evaluation_paused"]:
+        shown.append(
+            say("  queued: evaluation is paused since {since}; the longest wait is {minutes} min or more").format(
+                since=waits["evaluation_paused_since"] or "?", minutes=waits["oldest_wait_minutes"]
+            )
+        )
+    if waits["place"]:
+        shown.append(say("  place in the queue: {words}").format(words=waits["place_words"]))
+    if waits["starts"]:
+        shown.append(say("  held-out tasks start: {words}").format(words=waits["starts_words"]))
+    if waits["ends"]:
+        shown.append(
+            say("  all runs are through: {words} (as of {time})").format(
+                words=waits["ends_words"], time=waits["noted_at"]
+            )
+        )
     return shown
 
 

@@ -67,6 +67,8 @@ S3_BUCKET_EXPORTS = ENV.str("S3_BUCKET_EXPORTS", default="exports")
 LEASE_SECONDS = ENV.float("LINGEE_LEASE_SECONDS", default=60.0)
 #: Further attempts of an episode after faults of the platform, and further gradings after faults of a grader.
 EPISODE_RETRIES = ENV.int("LINGEE_EPISODE_RETRIES", default=2)
+#: Seconds that the oldest work of a queue may wait for a worker before the operators are told.
+FLEET_ALERT_SECONDS = ENV.float("LINGEE_FLEET_ALERT_SECONDS", default=300.0)
 #: Seconds between two instants at which a vendor can see a held-out run move on; the demo has 5.
 PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
 #: Each worker's private folder lies below; nothing in it outlives the worker.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from client.audit.rules.base import Rule, Seen
+from client.audit.rules.base import Rule, Seen, known_without_rule
+
+known_without_rule("fleet_alert.raised", "fleet_alert.ended")
 
 AFTER: dict[str, tuple[str, ...]] = {
     "executed": ("created", "reopened"),
