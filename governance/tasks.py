@@ -11,7 +11,7 @@ from audit.events import Actor, system
 from benchmark.queries import open_versions
 from evaluation.fleet import queries as fleet
 from evaluation.fleet.models import Switch
-from governance import leaks, queries, services
+from governance import leaks, queries, retention, services
 from governance.confirmation import dating
 from governance.confirmation import queries as confirmations
 from governance.confirmation import services as confirming
@@ -20,6 +20,7 @@ from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
 from governance.stepwise import Steps
+from submissions.confidentiality import services as confidentiality
 from submissions.reruns import services as offers
 
 
@@ -89,6 +90,20 @@ def offer_reruns() -> None:
 
     reruns.offer_due(by=system("reruns"))
     offers.tend(by=system("reruns"))
+
+
+@shared_task(name="governance.tasks.look_after_packages")
+def look_after_packages() -> None:
+    """Close openings whose hours are over, delete packages whose date is over and that nobody needs."""
+    by = system("packages")
+    confidentiality.end_overdue(by=by)
+    confidentiality.delete_due(spared=retention.needed(), by=by)
+
+
+@shared_task(name="governance.tasks.purge")
+def purge() -> None:
+    """Delete stored artefacts whose time is over and that nobody needs."""
+    retention.purge(by=system("retention"))
 
 
 @shared_task(name="governance.tasks.rotate")

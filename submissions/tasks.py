@@ -67,10 +67,3 @@ def tell_owners() -> None:
 def lend_key(opening_id: str) -> None:
     """Lend the console the key of a package in an approved case (queue `governance`: it takes the worker key)."""
     confidentiality.lend_key(UUID(opening_id), by=system("packages"))
-
-
-@shared_task(name="submissions.tasks.look_after_packages")
-def look_after_packages() -> None:
-    """Close openings whose hours are over, delete packages whose date is over (queue `governance`)."""
-    confidentiality.end_overdue(by=system("packages"))
-    confidentiality.delete_due(by=system("packages"))

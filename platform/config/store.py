@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -101,6 +103,34 @@ def put_sealed_bytes(bucket: str, key: str, data: bytes, *, under: bytes) -> int
     size = vault.seal(io.BytesIO(data), sealed, key=under)
     client().put_object(Bucket=bucket, Key=key, Body=sealed.getvalue())
     return size
+
+
+def delete_many(bucket: str, keys: Sequence[str]) -> None:
+    """Delete at most 1,000 objects in one call; those that are gone already do no harm. Raises OSError for any left."""
+    if not keys:
+        return
+    objects = [{"Key": key} for key in keys]
+    answer = client().delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})  # type: ignore[typeddict-item]
+    if failed := answer.get("Errors"):
+        raise OSError(f"{len(failed)} of {len(keys)} objects were not deleted: {failed[0].get('Code')}")
+
+
+def size_of(bucket: str, key: str) -> int:
+    """Stored size of an object in bytes; 0 where there is none."""
+    try:
+        return int(client().head_object(Bucket=bucket, Key=key)["ContentLength"])
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+            return 0
+        raise
+
+
+def listed(bucket: str, prefix: str) -> Iterator[tuple[str, int, datetime]]:
+    """Key, stored size in bytes and time of storing of every object below `prefix`."""
+    pages = client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    for page in pages:
+        for found in page.get("Contents", []):
+            yield found["Key"], found["Size"], found["LastModified"]
 
 
 def delete(bucket: str, key: str) -> None:

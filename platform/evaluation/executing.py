@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 import time
@@ -103,7 +104,7 @@ class Executor:
             return self._after_fault(claim, fault.code)
         except OUR_FAULTS as fault:
             logger.warning("attempt_failed", attempt=str(claim.attempt_id), error=type(fault).__name__)
-            return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause="store_or_disk")
+            return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=_ours(fault))
         except Exception as error:  # noqa: BLE001 - whatever it is, the claim gets its end
             logger.error("attempt_failed", attempt=str(claim.attempt_id), error=place_of(error))
             return self._after_fault(claim, "worker_error")
@@ -135,8 +136,7 @@ class Executor:
             outcome = self._sandbox.run_episode(replace(spec, command=command) if command else spec, folder)
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
             data = artefacts.bundle(outcome, snapshot)
-            key = f"artefacts/{claim.run_id}/{claim.attempt_id}"
-            packages.store_artefacts(run.package, key, data)
+            key = packages.store_artefacts(run.package, data)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         silent = outcome.ending.value == Ending.CRASHED and not (outcome.reply or outcome.wrote)
@@ -161,6 +161,12 @@ class Executor:
             budget_tokens=claim.budget_tokens,
             limits=Limits(seconds=seconds),
         )
+
+
+def _ours(fault: BaseException) -> str:
+    """Which of our faults it is: a full disk is worth knowing apart, for somebody has to clear it."""
+    full = isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "disk_full" if full else "store_or_disk"
 
 
 def _finish(outcome: Outcome, key: str, digests: tuple[str, str], *, has_output: bool) -> Finish:

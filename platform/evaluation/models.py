@@ -10,6 +10,7 @@ from benchmark.models import Domain, TaskRevision, TaskSetVersion
 from config.ids import new_id, opaque_id
 from evaluation.alerts.models import FleetAlert  # noqa: F401 (models of this app)
 from evaluation.fleet.models import EpisodeQuarantine, FleetOrder, Pause  # noqa: F401 (models of this app)
+from evaluation.retention.models import ArtefactPurge, PurgedArtefact  # noqa: F401 (models of this app)
 from evaluation.upstreams.models import ModelUpstream, UpstreamCredential, UpstreamTrial  # noqa: F401 (models of this app)
 
 
@@ -169,6 +170,9 @@ class Attempt(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["episode", "number"], name="attempt_number_once"),
             models.UniqueConstraint(fields=["episode", "fence"], name="attempt_fence_once"),
+        ]
+        indexes = [
+            models.Index(fields=["artefact_key"], name="attempt_by_artefact", condition=~Q(artefact_key="")),
         ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -190,12 +191,15 @@ def _end(row: PackageOpening, by: Actor) -> None:
         )
 
 
-def delete_due(*, by: Actor) -> int:
-    """Delete every package whose date is over and that no open case holds; returns how many."""
+def delete_due(*, spared: Collection[UUID] = (), by: Actor) -> int:
+    """Delete every package whose date is over and that no open opening holds; returns how many.
+
+    `spared` are submissions whose package somebody still needs.
+    """
     ended_before = clock.now() - timedelta(days=settings.PACKAGE_RETENTION_DAYS)
     due = Submission.of_any_scope.filter(
         ended_at__lte=ended_before, package__isnull=False, package_deletion=None
-    ).exclude(openings__in=PackageOpening.objects.filter(**HOLDING))
+    ).exclude(Q(openings__in=PackageOpening.objects.filter(**HOLDING)) | Q(pk__in=list(spared)))
     count = 0
     for submission_id in list(due.values_list("id", flat=True)[:200]):
         count += _delete(submission_id, ended_before, by)

@@ -8,7 +8,7 @@ from submissions.models.submission import Submission
 
 
 class QueueStanding(models.Model):
-    """Made with the admission, and renewed at most hourly. Coarse words only: no count, no instant, nothing per task."""
+    """Made with the admission, renewed at most hourly. Coarse words only: no count, no instant, nothing per task."""
 
     submission = models.OneToOneField(
         Submission, primary_key=True, on_delete=models.CASCADE, related_name="standing"

@@ -40,7 +40,7 @@ def _measured(submission: Submission) -> list[Measured]:
     rows = Submission.of_any_scope.filter(
         **{f"{run}__executed_at__isnull": False}, scope=submission.scope, task_set=submission.task_set_id
     )
-    found = rows.order_by("-id").values_list(
-        "admitted_at", f"{run}__created_at", f"{run}__executed_at"
-    )[:MEASURED]
+    found = rows.order_by("-id").values_list("admitted_at", f"{run}__created_at", f"{run}__executed_at")[
+        :MEASURED
+    ]
     return [Measured(*row) for row in found]

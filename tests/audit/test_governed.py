@@ -68,6 +68,8 @@ UNGOVERNED = {
     "evaluation_publictaskresult": "never changes; shown to the vendor as it is",
     "evaluation_workerreport": "signs of life",
     "evaluation_fleetalert": "an alarm about waiting work; raising it and its end have their events",
+    "evaluation_artefactpurge": "never changes; made with the event that says the same",
+    "evaluation_purgedartefact": "never changes; the event of its purge has the digest over all of them",
     "submissions_queuestanding": "coarse words about the queue, as coarse progress is; nothing is decided by them",
     "submissions_quotacounter": "what an admission locks; the numbers are the slots",
     "governance_leakaccount": "what a charge locks; the numbers are the charges",

@@ -214,9 +214,8 @@ def leave(attempt: Attempt, *names: str) -> None:
         manifest={},
     )
     data = artefacts.bundle(outcome, snapshot(*names))
-    attempt.artefact_key = f"artefacts/{attempt.id}"
+    attempt.artefact_key = store_artefacts(attempt.episode.run.package, data)
     attempt.artefact_sha256 = artefacts.digest(data)
-    store_artefacts(attempt.episode.run.package, attempt.artefact_key, data)
     saved(attempt)
 
 

@@ -1,4 +1,4 @@
-"""All workers stop: what waits is shown as waiting on page, API and command line, operators are told, nothing is lost."""
+"""All workers stop: page, API and command line say that it waits, operators are told, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -107,15 +107,18 @@ def test_all_workers_stop_and_what_waits_runs_after_they_come_back(
         assert "queued: evaluation is paused since" in printed, printed
         assert "among the first three" in printed
         assert job.ask("GET", "health")["status"] == "degraded"
-        assert office.wait(A_MINUTE, FleetAlert.objects.filter(queue="execute").exists), office.tail("office-1")
+        assert office.wait(A_MINUTE, FleetAlert.objects.filter(queue="execute").exists), office.tail(
+            "office-1"
+        )
         assert [row.person for row in Notice.objects.filter(kind="fleet.waiting")] == [engineer]
         noted = QueueStanding.objects.get(submission=submission)
 
         with hands(processes, tmp_path / "second") as workers:
             job.follow(submission, lambda state, done: None)
             assert job.ask("GET", "health")["status"] == "ok"
-            assert office.wait(A_MINUTE, FleetAlert.objects.exclude(ended_at=None).exists), workers.tail("execute-1")
+            assert office.wait(A_MINUTE, FleetAlert.objects.exclude(ended_at=None).exists), workers.tail(
+                "execute-1"
+            )
         again = QueueStanding.objects.get(submission=submission)
         assert (again.place, again.noted_at) == (noted.place, noted.noted_at)
         assert len(job.ask("GET", "submissions")["submissions"]) == 1
-

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +77,59 @@ def test_a_harness_that_breaks_the_sandbox_is_scored(one: EvaluationRun, tmp_pat
     assert not result.score
     assert not result.success
     sandbox.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A worker's folder on a disk of its own of 2 MiB."""
+    if os.geteuid():
+        pytest.skip("only root mounts a disk")
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m,mode=711", "tmpfs", place], check=True)
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@pytest.mark.acceptance("fleet:1")
+@pytest.mark.case("G22")
+def test_a_full_disk_of_a_worker_is_ours_and_another_worker_goes_on(
+    one: EvaluationRun, small_disk: Path, tmp_path: Path
+) -> None:
+    sandbox = default_backend()
+    executor = Executor("full", small_disk, sandbox)
+    with suppress(OSError), (small_disk / "rubbish").open("wb") as rubbish:
+        while True:
+            rubbish.write(bytes(64 * 1024))
+    assert not shutil.disk_usage(small_disk).free
+    assert executor.run_one([])
+    first = Attempt.objects.get(episode__run=one)
+    assert (first.ending, first.cause) == (Ending.INFRASTRUCTURE_FAULT, "disk_full")
+    assert Episode.objects.get(run=one, state=Episode.State.READY).pk == first.episode_id
+    execute(sandbox, tmp_path)
+    grade(sandbox, tmp_path)
+    result = TaskResult.objects.get(episode__run=one)
+    assert (result.attempt.number, result.attempt.worker) == (2, "w")
+    assert services.settle_run(one.id) == EvaluationRun.State.ENDED
+    one.refresh_from_db()
+    assert one.missing == 0
+
+
+@pytest.mark.case("G22")
+def test_a_grader_whose_disk_is_full_leaves_the_episode_to_others(
+    one: EvaluationRun, small_disk: Path, tmp_path: Path
+) -> None:
+    sandbox = default_backend()
+    execute(sandbox, tmp_path)
+    grader = Grader("full", small_disk, sandbox, "1")
+    with suppress(OSError), (small_disk / "rubbish").open("wb") as rubbish:
+        while True:
+            rubbish.write(bytes(64 * 1024))
+    assert grader.grade_one([])
+    assert Episode.objects.filter(run=one, state=Episode.State.EXECUTED).exists()
+    assert not TaskResult.objects.filter(episode__run=one).exists()
+    grade(sandbox, tmp_path)
+    assert TaskResult.objects.filter(episode__run=one).exists()
 
 
 def test_a_sandbox_that_is_broken_for_everybody_is_ours(one: EvaluationRun, tmp_path: Path) -> None:

@@ -298,7 +298,9 @@ TEXTS: Mapping[Kind, Text] = {
     Kind.DUTY_ENDED: Text(_("A duty of yours has ended"), _("You no longer hold the duty %(duty)s.")),
     Kind.FLEET_WAITING: Text(
         _("Work waits for a worker: %(queue)s"),
-        _("%(episodes)s episodes wait, the oldest since %(since)s. The fleet's page shows which workers live."),
+        _(
+            "%(episodes)s episodes wait, the oldest since %(since)s. The fleet's page shows which workers live."
+        ),
         "console:workers",
     ),
     Kind.DEVICE_NEW: Text(

@@ -65,9 +65,9 @@ def queue(found: dict[str, Any]) -> list[str]:
     shown = []
     if waits["evaluation_paused"]:
         shown.append(
-            say("  queued: evaluation is paused since {since}; the longest wait is {minutes} min or more").format(
-                since=waits["evaluation_paused_since"] or "?", minutes=waits["oldest_wait_minutes"]
-            )
+            say(
+                "  queued: evaluation is paused since {since}; the longest wait is {minutes} min or more"
+            ).format(since=waits["evaluation_paused_since"] or "?", minutes=waits["oldest_wait_minutes"])
         )
     if waits["place"]:
         shown.append(say("  place in the queue: {words}").format(words=waits["place_words"]))

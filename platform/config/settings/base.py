@@ -33,6 +33,13 @@ VAULT_KEY_CASE = servers.vault_key("VAULT_KEY_CASE", CONNECTION)
 VAULT_BOX_CASE = servers.vault_box("VAULT_BOX_CASE", CONNECTION)
 #: Days after its submission's end for which a package is kept; then its keys and bytes are destroyed.
 PACKAGE_RETENTION_DAYS = ENV.int("LINGEE_PACKAGE_RETENTION_DAYS", default=180)
+#: The same for what attempts left, by class: after the run's end, the submission's end, the attempt's end, its storing.
+RETENTION_DAYS = {
+    "preflight": ENV.int("LINGEE_RETENTION_PREFLIGHT_DAYS", default=30),
+    "held_out": ENV.int("LINGEE_RETENTION_HELD_OUT_DAYS", default=180),
+    "failed": ENV.int("LINGEE_RETENTION_FAILED_DAYS", default=14),
+    "unclaimed": ENV.int("LINGEE_RETENTION_UNCLAIMED_DAYS", default=14),
+}
 #: Whether our own outgoing requests may go to this machine itself; for tests and a machine of one's own.
 OUTGOING_LOOPBACK = ENV.bool("LINGEE_OUTGOING_LOOPBACK", default=False)
 # Long-lived connections save about 4 ms a request; workers that do one thing at a time need no pool.

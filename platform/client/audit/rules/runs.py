@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from client.audit.rules.base import Rule, Seen, known_without_rule
 
-known_without_rule("fleet_alert.raised", "fleet_alert.ended")
+known_without_rule("fleet_alert.raised", "fleet_alert.ended", "artefacts.purged")
 
 AFTER: dict[str, tuple[str, ...]] = {
     "executed": ("created", "reopened"),

@@ -1,0 +1,1 @@
+"""How long what attempts left is kept, by class, and its purge. Digests stay."""
