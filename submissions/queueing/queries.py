@@ -68,7 +68,7 @@ class Queue:
 
     def face(self) -> list[Any]:
         """What of it can change, without the time that passes by itself."""
-        paused = [list(self.paused.queues), self.paused.since] if self.paused else None
+        paused = [list(self.paused.queues), self.paused.ordered, self.paused.since] if self.paused else None
         return [self.state, self.place, self.starts, self.ends, self.noted_at, paused]
 
 

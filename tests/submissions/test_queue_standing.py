@@ -17,6 +17,8 @@ from evaluation.alerts import services as alerts
 from evaluation.alerts.models import FleetAlert
 from evaluation.alerts.queries import waiting
 from evaluation.claims import Finish
+from evaluation.fleet.models import Switch
+from evaluation.fleet.services import pause, resume
 from evaluation.models import Ending, EvaluationRun, WorkerReport
 from submissions import services
 from submissions.models import Harness, QueueStanding
@@ -114,6 +116,30 @@ def test_queued_work_keeps_its_place_and_the_banner_goes_with_the_first_sign_of_
     assert before["evaluation_paused"]
     assert not after["evaluation_paused"]
     assert before["place"] == after["place"] == "1-3"
+
+
+def test_a_pause_that_staff_ordered_is_told_as_one_and_wakes_nobody(
+    vendor: world.Vendor, harness: Harness, task_set: TaskSetVersion
+) -> None:
+    with clock.frozen(START):
+        fleet(START)
+        submission = vendor.submit(task_set, harness)
+        run_of(task_set)
+        pause(Switch.EXECUTION, reason="the store is moved", by=BY)
+        found = vendor.api.get(f"submissions/{submission.id}").body["queue"]
+        page = signed_in(vendor.user).get(f"/en/v/submissions/{submission.id}/").content.decode()
+        assert vendor.api.get("health").body["status"] == "degraded"
+    assert (found["state"], found["evaluation_paused"]) == ("queued", True)
+    assert "the operators paused it." in page
+    assert "the store is moved" not in page
+    with clock.frozen(START + 5 * HOUR):
+        alerts.watch(by=BY)
+        resume(Switch.EXECUTION, reason="done", by=BY)
+        alerts.watch(by=BY)
+    assert not FleetAlert.objects.exists()
+    with clock.frozen(START + 6 * HOUR):
+        alerts.watch(by=BY)
+    assert FleetAlert.objects.filter(queue="execute").exists()
 
 
 def test_nothing_of_the_queue_changes_within_an_hour(

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import Max, Min
 
 from config import clock
+from evaluation.fleet.models import Pause, Switch
 from evaluation.models import EvaluationRun, WorkerReport
 
 QUEUES = ("execute", "grade")
@@ -23,9 +24,12 @@ WAIT_STEP = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Standstill:
-    """That no worker of some queue lives. `since` is None where none was ever seen."""
+    """That no worker of some queue lives, or that staff paused execution. `since` is None where none was ever seen."""
 
     queues: tuple[str, ...]
+    """Those without a worker."""
+    ordered: bool
+    """Whether staff paused it."""
     since: datetime | None
     oldest_wait: timedelta
     """How long the longest-waiting open run has waited by now, in whole steps of `WAIT_STEP`."""
@@ -37,21 +41,23 @@ def silence() -> timedelta:
 
 
 def standstill() -> Standstill | None:
-    """Since when evaluation stands still for want of workers; None while each queue has one that may take work."""
+    """Since when evaluation stands still, for want of workers or as ordered; None while it goes on."""
     now = clock.now()
     rows = WorkerReport.objects.filter(queue__in=QUEUES, passed=True).values("queue")
     last = dict(rows.annotate(at=Max("seen_at")).values_list("queue", "at"))
     dead = [queue for queue in QUEUES if queue not in last or now - last[queue] > silence()]
-    if not dead:
+    order = Pause.objects.filter(switch=Switch.EXECUTION, lifted_at=None).values_list("ordered_at", flat=True)
+    ordered = order.first()
+    if not dead and ordered is None:
         return None
-    known = [last[queue] for queue in dead if queue in last]
+    known = [last[queue] for queue in dead if queue in last] + ([ordered] if ordered else [])
     since = min(known, default=None)
     open_runs = EvaluationRun.objects.filter(
         state__in=(EvaluationRun.State.EXECUTING, EvaluationRun.State.GRADING)
     )
     first = open_runs.aggregate(at=Min("created_at"))["at"]
     waited = now - max(first, since or first) if first else timedelta(0)
-    return Standstill(tuple(dead), since, waited - waited % WAIT_STEP)
+    return Standstill(tuple(dead), ordered is not None, since, waited - waited % WAIT_STEP)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max
 
 from accounts.duties.queries import staff_now
 from accounts.duties.table import Duty
@@ -19,12 +20,13 @@ from config import clock
 from evaluation.alerts import events
 from evaluation.alerts.models import FleetAlert
 from evaluation.alerts.queries import Waiting, waiting
+from evaluation.fleet.models import Pause, Switch
 
 
 def watch(*, by: Actor) -> None:
     """Raise an alarm for each queue whose oldest work waited too long; end those whose work is taken again."""
     for found in waiting():
-        late = found.since is not None and clock.now() - found.since >= _patience()
+        late = _is_late(found)
         with transaction.atomic():
             alert = FleetAlert.objects.select_for_update().filter(queue=found.queue, ended_at=None).first()
             if late and alert is None:
@@ -35,8 +37,17 @@ def watch(*, by: Actor) -> None:
                 log.append(events.FleetAlertEnded(subject=alert.id, queue=alert.queue), by=by)
 
 
-def _patience() -> timedelta:
-    return timedelta(seconds=settings.FLEET_ALERT_SECONDS)
+def _is_late(found: Waiting) -> bool:
+    """Whether its oldest work waited too long; what staff paused waits from the end of the pause on."""
+    if found.since is None:
+        return False
+    since = found.since
+    if found.queue == "execute":
+        pauses = Pause.objects.filter(switch=Switch.EXECUTION)
+        if pauses.filter(lifted_at=None).exists():
+            return False
+        since = max(since, pauses.aggregate(at=Max("lifted_at"))["at"] or since)
+    return clock.now() - since >= timedelta(seconds=settings.FLEET_ALERT_SECONDS)
 
 
 def _raise(found: Waiting, *, by: Actor) -> None:
