@@ -55,8 +55,12 @@ class Connection:
             self.gone = True
             raise ConnectionError
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers]
-        names = [name for name, _ in headers]
-        if "transfer-encoding" in names:
+        size = len(event.target) + sum(len(name) + len(value) + 4 for name, value in headers)
+        if size > LONGEST_HEAD:
+            raise Refusal(Code.HEADERS_TOO_LARGE)
+        if event.http_version not in (b"1.1", b"1.0"):
+            raise Refusal(Code.NOT_HTTP)
+        if any(name == "transfer-encoding" for name, _ in headers):
             raise Refusal(Code.LENGTH_REQUIRED)
         found = dict(headers)
         length = int(found.get("content-length", "0"))  # h11 let only digits through, and one value

@@ -83,6 +83,8 @@ class Listening:
         return True
 
     def _begin(self, sock: socket.socket) -> None:
+        if sock.family != socket.AF_UNIX:  # pieces of a stream go out as they come
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(sock, self._patience)
         thread = threading.Thread(target=self._serve, args=(connection,), name="gateway-call", daemon=True)
         with self._lock:

@@ -33,7 +33,7 @@ PLACES: Mapping[Dialect, Mapping[str, tuple[Path, ...]]] = {
     Dialect.OPENAI_RESPONSES: {
         **{name: ((name,),) for name in (*_SAME, "seed", "parallel_tool_calls")},
         "maximum_output_tokens": (("max_output_tokens",),),
-        "reasoning": (("reasoning", "effort"), ("reasoning",)),
+        "reasoning": (("reasoning", "effort"),),
         "verbosity": (("text", "verbosity"),),
         "response_format": (("text", "format"),),
     },
