@@ -115,6 +115,8 @@ class Box:
     watch: int
     started: Callable[[int], None]
     clock: Clock = field(default_factory=Clock)
+    opening: tuple[str, ...] = _EXEC
+    """What starts the command inside and says so; another where the shell is not the platform's (see `launcher`)."""
 
     def run(self, arguments: list[str], command: tuple[str, ...], seconds: float, streams: Streams) -> Ended:
         """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
@@ -188,7 +190,7 @@ class Box:
             signal.signal(number, signal.SIG_DFL)
         kernel.die_with_parent()
         kernel.no_new_privileges()
-        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *_EXEC, *command], {})  # noqa: S606
+        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *self.opening, *command], {})  # noqa: S606
 
     def _set_rlimits(self) -> None:
         """Bounds of single processes; of all of them where the group cannot bound them."""

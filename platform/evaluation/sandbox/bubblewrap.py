@@ -99,6 +99,8 @@ class Backend:
             "kind": "episode",
             "command": list(spec.command),
             "harness": str(spec.harness_dir.absolute()),
+            "root": str(spec.root.path.absolute()) if spec.root else None,
+            "environment": dict(spec.root.environment) if spec.root else {},
             "workdir": str(workdir.absolute()),
             "workspace_tar": str(tar.absolute()) if isinstance(tar, Path) else None,
             **self._common,
@@ -137,7 +139,7 @@ class Backend:
             refused=tuple(answer["refused"]),
             limit_hits=tuple(answer["limit_hits"]),
             oom_kills=answer["oom_kills"],
-            isolation=rootfs.ISOLATION,
+            isolation=rootfs.isolation(spec.root),
             manifest=self.manifest(spec),
         )
 
@@ -175,7 +177,7 @@ class Backend:
             "workspace_inodes": stage.INODES,
             "snapshot_files": files.MAX_FILES,
             "backend": "bubblewrap",
-            "isolation": rootfs.ISOLATION,
+            "isolation": rootfs.isolation(spec.root),
             "cgroup": label,
             "memory_bound": "cgroup" if "memory" in label else "rlimit of each process",
             "pids_bound": "cgroup" if "pids" in label else "rlimit of the user",

@@ -55,6 +55,8 @@ class Episode:
                     self.listening(listener)
             host = Host(self.host.bwrap, self.host.filter, identity.drop_uid)
             box = Box(host, self.limits, group, self.watch, self.started, Clock())
+            if self.request["root"]:
+                box.opening = rootfs.opening(self.request["command"][0])
             overdue = self._play(stage, box, group)
             return self._answer(stage, workdir, overdue, group.oom_kills() if group else 0)
         finally:
@@ -66,7 +68,8 @@ class Episode:
     def _prepare(self, identity: Identity) -> Stage:
         """Texts of turn 1, the harness and the workspace, in place and owned by the sandbox's uid."""
         source = self.request["workspace_tar"]
-        binds = {name: Path(self.request[name]) for name in ("python", "masks", "harness")}
+        wanted = ("python", "masks", "harness", "root")
+        binds = {name: Path(self.request[name]) for name in wanted if self.request[name]}
         # Opened before the stage covers a directory it may lie in.
         with Path(source).open("rb") if source else io.BytesIO(self.blobs[-1]) as workspace:
             stage = Stage(binds)
@@ -103,21 +106,26 @@ class Episode:
         return False
 
     def _arguments(self, stage: Stage, turns: int) -> list[str]:
-        arguments = rootfs.base_arguments(stage.root, self.request["covers"])
+        root = stage.path("root") if self.request["root"] else None
+        arguments = rootfs.base_arguments(stage.root, self.request["covers"], root)
         arguments += ["--ro-bind", str(stage.path("harness")), "/harness"]
         arguments += ["--ro-bind", str(stage.path("task")), "/task"]
         for name, inside in zip(_FOLDERS, ("/workspace", rootfs.HOME, "/reply"), strict=True):
             arguments += ["--bind", str(stage.path(f"files/{name}")), inside]
-        variables = rootfs.environment() | {
-            "EPISODE_SEED": str(self.request["seed"]),
-            "TURN": str(self.turn),
-            "TURNS": str(turns),
-            "REPLY_FILE": "/reply/reply.md",
-            "BUDGET_SECONDS": f"{self.request['budget_seconds']:g}",
-            "BUDGET_STEPS": str(self.request["budget_steps"]),
-            "BUDGET_TOKENS": str(self.request["budget_tokens"]),
-            **self.request["variables"],
-        }
+        variables = (
+            self.request["environment"]
+            | rootfs.environment()
+            | {
+                "EPISODE_SEED": str(self.request["seed"]),
+                "TURN": str(self.turn),
+                "TURNS": str(turns),
+                "REPLY_FILE": "/reply/reply.md",
+                "BUDGET_SECONDS": f"{self.request['budget_seconds']:g}",
+                "BUDGET_STEPS": str(self.request["budget_steps"]),
+                "BUDGET_TOKENS": str(self.request["budget_tokens"]),
+                **self.request["variables"],
+            }
+        )
         return arguments + rootfs.closing_arguments(variables, "/workspace")
 
     def _note(self, ended: Ended, stage: Stage, group: Group | None) -> None:

@@ -1,14 +1,19 @@
 """What the inside of a sandbox looks like: fixed neutral paths, names and environment.
 
 The embedded default shows the host's /usr read-only and the platform's copy of the interpreter under
-/opt/python; everything else is made here. Returned as bubblewrap arguments, which travel over a file
-descriptor so that no host path stands in a command line.
+/opt/python; everything else is made here. With a root of its own (an unpacked image, the official root) that
+tree is shown read-only, and neither the host's /usr nor our interpreter. Returned as bubblewrap arguments,
+which travel over a file descriptor so that no host path stands in a command line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+
+from evaluation.images import places
+from evaluation.sandbox import launcher
+from evaluation.sandbox.spec import Root
 
 ISOLATION = "embedded, not the official root"
 HOME = "/home/agent"
@@ -18,9 +23,21 @@ SHM_BYTES = 64 << 20
 _ETC_OF_HOST = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 
 
-def base_arguments(stage: Path, covers: Mapping[str, str]) -> list[str]:
+def isolation(root: Root | None) -> str:
+    """What the isolation grade of a run says of the root file system."""
+    return root.label if root else ISOLATION
+
+
+def opening(command: str) -> tuple[str, ...]:
+    """What starts `command` in a root whose shell is not the platform's. Raises SandboxUnavailable."""
+    launcher.require()
+    return (f"/{places.START}", *launcher.candidates(command, environment()["PATH"]), "")
+
+
+def base_arguments(stage: Path, covers: Mapping[str, str], root: Path | None = None) -> list[str]:
     """Namespaces, root file system, /proc, /dev, /tmp and /dev/shm. The network is the caller's (`stage`).
 
+    `root` is the tree to show in place of the host's, with all mount points (`images.places`) in it.
     Below `stage` lie `python` and `masks` as `runtime.ensure` made them, and `meminfo`; `covers` as
     `masks.covers` gives it.
     """
@@ -28,14 +45,7 @@ def base_arguments(stage: Path, covers: Mapping[str, str]) -> list[str]:
     arguments = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
     arguments += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     arguments += ["--uid", str(UID), "--gid", str(UID), "--hostname", "sandbox"]
-    arguments += ["--ro-bind", "/usr", "/usr"]
-    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
-        arguments += _top(name)
-    arguments += ["--ro-bind", str(python / "etc"), "/etc"]
-    for path in _ETC_OF_HOST:
-        if Path(path).exists():
-            arguments += ["--ro-bind", path, path]
-    arguments += ["--ro-bind", str(python), "/opt/python"]
+    arguments += _own_root(python, root) if root else _hosts_root(python)
     # /proc/sys again, read-only: where the kernel uid were 0 it would be the host's settings.
     arguments += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
     for name, source in covers.items():
@@ -44,6 +54,25 @@ def base_arguments(stage: Path, covers: Mapping[str, str]) -> list[str]:
     arguments += ["--perms", "1777", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 (inside)
     arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 (inside)
     return arguments
+
+
+def _hosts_root(python: Path) -> list[str]:
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        arguments += _top(name)
+    arguments += ["--ro-bind", str(python / "etc"), "/etc"]
+    for path in _ETC_OF_HOST:
+        if Path(path).exists():
+            arguments += ["--ro-bind", path, path]
+    return [*arguments, "--ro-bind", str(python), "/opt/python"]
+
+
+def _own_root(python: Path, root: Path) -> list[str]:
+    """The tree, with the platform's names and its launcher over what stands there."""
+    arguments = ["--ro-bind", str(root), "/"]
+    for name in places.ETC:
+        arguments += ["--ro-bind", str(python / "etc" / name), f"/etc/{name}"]
+    return [*arguments, "--ro-bind", str(python / "sbin" / "start"), f"/{places.START}"]
 
 
 def _top(name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The world-readable, content-addressed copy of the interpreter and of the grader's packages.
 
 Made once by set-up (or by the first worker): a checkout and its Python may lie under a 0700 home, which
-a sandbox must not see. Layout: `python-<digest>/` (bin, lib, etc), `grader-<digest>/` (packages) and
+a sandbox must not see. Layout: `python-<digest>/` (bin, sbin, lib, etc), `grader-<digest>/` (packages) and
 `masks-<digest>/` (what stands in for files of /proc).
 """
 
@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from evaluation.sandbox import masks, rootfs
+from evaluation.sandbox import launcher, masks, rootfs
 from evaluation.sandbox.spec import SandboxUnavailable
 
-_LAYOUT = "4"  # raise when the layout below changes: it is part of the digest
+_LAYOUT = "5"  # raise when the layout below changes: it is part of the digest
 _SOURCE_ROOT = Path(__file__).resolve().parents[2]
 _OWN_PACKAGES = ("scoring", "evaluation/grader")
 _OWN_FILES = ("evaluation/__init__.py",)
@@ -150,6 +150,8 @@ def _make_python(target: Path) -> None:
     for name, kind in rootfs.ETC_MOUNT_POINTS.items():
         (etc / name).mkdir() if kind == "dir" else (etc / name).touch()
     (target / "bin" / "python3").chmod(0o755, follow_symlinks=True)
+    (target / "sbin").mkdir()
+    (target / "sbin" / "start").write_bytes(launcher.program())
     _check(target / "bin" / "python3")
 
 
@@ -193,7 +195,7 @@ def _open_to_all(target: Path) -> None:
         for name in files:
             path = Path(folder, name)
             if not path.is_symlink():
-                path.chmod(0o755 if path.parent.name == "bin" else 0o644)
+                path.chmod(0o755 if path.parent.name in ("bin", "sbin") else 0o644)
 
 
 def _check(python: Path) -> None:

@@ -96,13 +96,27 @@ GRADER_LIMITS = Limits(pids=64, workspace_bytes=512 * MIB, file_bytes=256 * MIB,
 
 
 @dataclass(frozen=True, slots=True)
+class Root:
+    """A root file system in place of the host's: an unpacked image, or the official one.
+
+    `path` holds every mount point (`images.places`) and carries a neutral name, as `harness_dir` does. `label`
+    is what the isolation grade says of it; `environment` are an image's own variables, which never replace one
+    of the contract.
+    """
+
+    path: Path
+    label: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class RunSpec:
     """One attempt at one episode.
 
     `turns` holds the texts of turn 2 and later; `instruction` is turn 1. `harness_dir` must be
     readable for everybody below its own top directory and carry a neutral name (its path can be seen
     in the mount table inside): a digest, never a vendor. `opaque_id` names nothing of the task.
-    `variables` come on top of those of the contract.
+    `variables` come on top of those of the contract. Without a `root` the host's /usr is shown.
     """
 
     opaque_id: str
@@ -117,6 +131,7 @@ class RunSpec:
     turns: tuple[bytes, ...] = ()
     limits: Limits = field(default_factory=Limits)
     variables: Mapping[str, str] = field(default_factory=dict)
+    root: Root | None = None
 
     def __post_init__(self) -> None:
         sizes = [len(part.encode("utf-8", "surrogatepass")) for part in self.command]
