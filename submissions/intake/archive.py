@@ -9,24 +9,17 @@ import gzip
 import posixpath
 import tarfile
 import unicodedata
-import zlib
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from evaluation.images.strict import NAME_BYTES, Meter, checked_name, has_controls, reading
 from submissions.intake.findings import Finding, shown
 from submissions.intake.rules import Rule
 
 MANIFEST = "harness.toml"
 MANIFEST_BYTES = 64 * 1024
-NAME_BYTES = 1024
-COMPONENT_BYTES = 255
-DEPTH = 64
-CHUNK = 256 * 1024
 IMAGE_MARKERS = frozenset({"oci-layout", "index.json", "manifest.json", "repositories"})
 SET_ID_BITS = 0o6000
-BLOCK = 512
-EXTENSION_BYTES = 64 * 1024
-"""Longest header that carries a long name or attributes of the next entry."""
 LINK_HOPS = 40
 
 
@@ -56,115 +49,30 @@ class Archive:
     roots: set[str] = field(default_factory=set)
 
 
-class _Meter:
-    """A gzip stream that stops once more than a limit came out of it, whatever the archive's own headers say."""
-
-    def __init__(self, source: BinaryIO, limit: int) -> None:
-        self._stream = gzip.GzipFile(fileobj=source, mode="rb")
-        self._limit = limit
-        self.count = 0
-        self.tail = b""
-        self.entry = "–"
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(CHUNK if size < 0 else min(size, CHUNK))
-        self.count += len(data)
-        self.tail = (self.tail + data)[-BLOCK:]
-        if self.count > self._limit:
-            raise Finding(Rule.PACKAGE_UNPACKED_TOO_LARGE, limit=self._limit, entry=shown(self.entry))
-        return data
-
-
-class _Damaged(Exception):
-    """A header that is none; the meter knows after which entry."""
-
-
-class _Entry(tarfile.TarInfo):
-    """A header, read only if the headers that extend it are of a sensible size."""
-
-    EXTENSIONS = frozenset(
-        {
-            tarfile.GNUTYPE_LONGNAME,
-            tarfile.GNUTYPE_LONGLINK,
-            tarfile.XHDTYPE,
-            tarfile.XGLTYPE,
-            tarfile.SOLARIS_XHDTYPE,
-        }
-    )
-
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
-        """Where the base class lets an archive end, because a header is damaged or missing, say so."""
-        try:
-            return super().frombuf(buf, encoding, errors)  # type: ignore[return-value]
-        except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError):  # type: ignore[attr-defined]
-            raise Finding(Rule.PACKAGE_TRUNCATED) from None
-        except tarfile.InvalidHeaderError:  # type: ignore[attr-defined]
-            raise _Damaged from None
-
-    def _proc_member(self, tarfile_: tarfile.TarFile) -> tarfile.TarInfo:
-        if self.type in self.EXTENSIONS and not 0 <= self.size <= EXTENSION_BYTES:
-            raise Finding(Rule.ENTRY_NAME_INVALID, entry=shown(self.name))
-        found: tarfile.TarInfo = super()._proc_member(tarfile_)  # type: ignore[misc]
-        return found
-
-
 def inspect(source: BinaryIO, limits: Limits = LIMITS) -> Archive:
     """Check the bundle in `source`, a seekable file at its start; raises Finding at the first offence."""
     _require_gzip(source)
     # Headers and padding of 50,000 entries, long names included, stay below this on top of the contents.
-    meter = _Meter(source, limits.unpacked + limits.entries * 4096 + 1024 * 1024)
+    stream = gzip.GzipFile(fileobj=source, mode="rb")
+    meter = Meter(stream, limits.unpacked + limits.entries * 4096 + 1024 * 1024)
     archive = Archive()
-    try:
-        with tarfile.open(fileobj=meter, mode="r|", bufsize=CHUNK, tarinfo=_Entry) as tar:  # type: ignore[call-overload]
-            for member in tar:
-                meter.entry = member.name
-                _take(archive, tar, member, limits)
-            _drain(tar.fileobj, meter)  # type: ignore[arg-type]
-    except EOFError:
-        raise Finding(Rule.PACKAGE_TRUNCATED) from None
-    except tarfile.ReadError as error:
-        raise _damaged(error, meter) from None
-    except (
-        _Damaged,
-        tarfile.TarError,
-        zlib.error,
-        gzip.BadGzipFile,
-        ValueError,
-        OverflowError,
-        RecursionError,
-    ):
-        raise Finding(Rule.PACKAGE_DAMAGED, entry=shown(meter.entry)) from None
+    with reading(meter) as tar:
+        for member in tar:
+            meter.entry = member.name
+            _take(archive, tar, member, limits)
     _check_links(archive)
     if archive.manifest is None:
         if archive.roots & IMAGE_MARKERS:
-            raise Finding(Rule.NOT_YET_SUPPORTED, what="image artefacts")
+            raise Finding(Rule.IMAGE_COMPRESSED)
         raise Finding(Rule.MANIFEST_MISSING)
     return archive
 
 
 def _require_gzip(source: BinaryIO) -> None:
-    start = source.read(264)
+    start = source.read(2)
     source.seek(0)
-    if start[257:262] == b"ustar":
-        raise Finding(Rule.NOT_YET_SUPPORTED, what="uncompressed archives and image artefacts")
     if start[:2] != b"\x1f\x8b":
         raise Finding(Rule.PACKAGE_NOT_GZIP)
-
-
-def _damaged(error: tarfile.ReadError, meter: _Meter) -> Finding:
-    if any(word in str(error) for word in ("unexpected end of data", "truncated", "empty file")):
-        return Finding(Rule.PACKAGE_TRUNCATED)
-    return Finding(Rule.PACKAGE_DAMAGED, entry=shown(meter.entry))
-
-
-def _drain(rest: BinaryIO, meter: _Meter) -> None:
-    """Read to the end, so that a cut-off or endless tail is noticed; after the end only zero bytes may follow."""
-    while data := rest.read(CHUNK):
-        if data.strip(b"\x00"):
-            raise Finding(Rule.PACKAGE_DAMAGED, entry=shown(meter.entry))
-    if meter.tail != bytes(BLOCK):
-        raise Finding(Rule.PACKAGE_TRUNCATED)
 
 
 def _take(archive: Archive, tar: tarfile.TarFile, member: tarfile.TarInfo, limits: Limits) -> None:
@@ -187,24 +95,7 @@ def _take(archive: Archive, tar: tarfile.TarFile, member: tarfile.TarInfo, limit
 
 
 def _checked_name(raw: str) -> str:
-    """The name without `./` and trailing slash; raises Finding for one that leads elsewhere or cannot be used."""
-    entry = shown(raw)
-    if raw.startswith("/"):
-        raise Finding(Rule.ENTRY_ABSOLUTE, entry=entry)
-    parts = [part for part in raw.split("/") if part not in ("", ".")]
-    if ".." in parts:
-        raise Finding(Rule.ENTRY_TRAVERSAL, entry=entry)
-    try:
-        encoded = [part.encode("utf-8") for part in parts]
-    except UnicodeEncodeError:
-        raise Finding(Rule.ENTRY_NAME_INVALID, entry=entry) from None
-    controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in raw)
-    too_long = sum(map(len, encoded)) + len(parts) > NAME_BYTES or any(
-        len(p) > COMPONENT_BYTES for p in encoded
-    )
-    if controls or too_long or len(parts) > DEPTH or "\\" in raw:
-        raise Finding(Rule.ENTRY_NAME_INVALID, entry=entry)
-    return "/".join(parts)
+    return checked_name(raw, forbidden="\\")
 
 
 def _fold(name: str) -> str:
@@ -238,7 +129,7 @@ def _check_symlink(archive: Archive, member: tarfile.TarInfo, folded: str) -> No
     """Refuse at once what cannot be a target inside, as far as it can be told by the links so far."""
     target = member.linkname
     broken = target.startswith("/") or "\\" in target or not target or len(target) > NAME_BYTES
-    if broken or any(unicodedata.category(character) in ("Cc", "Cs") for character in target):
+    if broken or has_controls(target):
         raise Finding(Rule.ENTRY_LINK_LEAVES_TREE, entry=shown(member.name))
     archive.links[folded] = (_fold(target), member.name)
     if not _stays(archive.links, posixpath.dirname(folded), _fold(target)):
