@@ -111,13 +111,16 @@ class PackageForm(forms.Form):
     version = forms.ChoiceField(label=_("Harness version"))
     task_set = forms.ChoiceField(label=_("Task-set version"))
     package = forms.FileField(
-        label=_("Bundle"),
-        help_text=_("A .tar.gz with harness.toml at its root, at most 512 MiB."),
+        label=_("Package"),
+        help_text=_(
+            "A .tar.gz with harness.toml at its root, at most 512 MiB; or an image archive as `docker save` writes it, "
+            "at most 4 GiB."
+        ),
         allow_empty_file=True,
     )
     sha256 = forms.RegexField(
         r"^[0-9a-fA-F]{64}\Z",
-        label=_("SHA-256 of the bundle"),
+        label=_("SHA-256 of the package"),
         required=False,
         help_text=_("Optional: we compare it with what arrives."),
         error_messages={"invalid": _("A SHA-256 is 64 hexadecimal digits.")},

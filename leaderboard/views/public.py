@@ -12,6 +12,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmark.models import Domain, PublicTask, TaskSetVersion
+from evaluation.images.image import LIMITS as IMAGE_LIMITS
 from evaluation.sandbox.spec import Limits
 from leaderboard import queries, times, words
 from leaderboard.forms import TimeZoneForm
@@ -56,7 +57,12 @@ def rules(request: HttpRequest) -> HttpResponse:
 @require_safe
 def contract(request: HttpRequest) -> HttpResponse:
     """What a harness is given and what it hands back, with the limits that the sandbox and the intake enforce."""
-    context = {"episode": Limits(), "package": LIMITS, "preflights": queries.preflights_in_force()}
+    context = {
+        "episode": Limits(),
+        "package": LIMITS,
+        "image": IMAGE_LIMITS,
+        "preflights": queries.preflights_in_force(),
+    }
     return render(request, "leaderboard/contract.html", context)
 
 

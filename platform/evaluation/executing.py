@@ -14,6 +14,7 @@ from uuid import UUID
 
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
 from audit.events import Actor
@@ -21,12 +22,14 @@ from config import store, vault
 from evaluation import artefacts, claims, packages
 from evaluation.assets import AssetCache, AssetsBroken
 from evaluation.claims import Claim, ExecutionClaim, Finish
+from evaluation.images.cache import RootCache
 from evaluation.models import Ending, EvaluationRun
 from evaluation.sandbox import bubblewrap
 from evaluation.sandbox.spec import (
     InfrastructureFault,
     Limits,
     Outcome,
+    Root,
     RunSpec,
     SandboxUnavailable,
 )
@@ -45,6 +48,8 @@ OUR_FAULTS = (
     OSError,
 )
 """What fails on our side around an episode: the store, keys, the worker's own disk."""
+IMAGES = "images"
+"""The folder of unpacked images that the workers of a host share."""
 CONTROL_COMMAND = ("true",)
 FOLLOWS_HARNESS = "fault_follows_harness"
 WAIT_SECONDS = 0.2
@@ -74,6 +79,7 @@ class Executor:
         self._sandbox = runtime
         self._assets = AssetCache(place / "assets")
         self._packages = place / "packages"
+        self._images = RootCache(Path(settings.WORK_DIR) / IMAGES, settings.IMAGE_CACHE_BYTES)
         self._scratch = place / "episodes"
         self._scratch.mkdir(parents=True, exist_ok=True)
 
@@ -132,8 +138,11 @@ class Executor:
         run = run_row(claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         try:
-            spec = self._spec(claim, run)
-            outcome = self._sandbox.run_episode(replace(spec, command=command) if command else spec, folder)
+            with packages.in_place(run.package, self._packages, self._images) as (harness, root):
+                spec = self._spec(claim, run, harness, root)
+                outcome = self._sandbox.run_episode(
+                    replace(spec, command=command) if command else spec, folder
+                )
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
             data = artefacts.bundle(outcome, snapshot)
             key = packages.store_artefacts(run.package, data)
@@ -145,13 +154,14 @@ class Executor:
         answer = artefacts.answer_digest(snapshot, outcome.reply, brought)
         return _finish(outcome, key, (artefacts.digest(data), answer), has_output=not silent)
 
-    def _spec(self, claim: ExecutionClaim, run: EvaluationRun) -> RunSpec:
+    def _spec(self, claim: ExecutionClaim, run: EvaluationRun, harness: Path, root: Root | None) -> RunSpec:
         files = self._assets.files(claim.pack_id, claim.offset, claim.size)
         seconds = min(claim.budget_seconds, run.limit_seconds or claim.budget_seconds)
         return RunSpec(
             opaque_id=claim.attempt_id.hex,
             command=tuple(run.command),
-            harness_dir=packages.unpacked(run.package, self._packages),
+            harness_dir=harness,
+            root=root,
             instruction=files["instruction.md"],
             turns=tuple(files[f"turns/turn_{number}.md"] for number in range(2, claim.turns + 1)),
             workspace_tar=files["environment/workspace.tar.gz"],

@@ -28,8 +28,15 @@ class StoredPackage(models.Model):
     Only workers read this table; destroying `wrapped_submission_key` makes package and artefacts unreadable.
     """
 
+    class Kind(models.TextChoices):
+        BUNDLE = "bundle", _("bundle")
+        IMAGE = "image", _("image")
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.BUNDLE, db_default=Kind.BUNDLE)
     digest = models.CharField(max_length=64)
+    tree_digest = models.CharField(max_length=64, blank=True, db_default="")
+    """Of an image's finished tree, as intake saw it; workers run no other."""
     object_key = models.CharField(max_length=200)
     size = models.BigIntegerField()
     unpacked_size = models.BigIntegerField()

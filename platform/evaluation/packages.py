@@ -10,14 +10,21 @@ import shutil
 import tarfile
 import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from django.conf import settings
 
 from config import store, vault
 from config.ids import new_id
+from evaluation.images.cache import Made, RootCache
+from evaluation.images.findings import Finding
+from evaluation.images.image import inspect, unpack
 from evaluation.models import StoredPackage
+from evaluation.sandbox.spec import Root
 
 SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 """A second wall behind intake's own checks, which already refuse all that this filter would; Python 3.11.4 has it."""
@@ -46,15 +53,18 @@ def worker_key() -> bytes:
     return key
 
 
-def seal(path: Path, *, digest: str, unpacked_size: int) -> StoredPackage:
+def seal(path: Path, *, digest: str, unpacked_size: int, tree_digest: str = "") -> StoredPackage:
     """Store a checked package file, encrypted, under new keys for its upload and its submission.
 
-    `digest` is the SHA-256 of the file in hex. The object is stored first: a row never points to nothing.
+    `digest` is the SHA-256 of the file in hex, `tree_digest` that of an image's finished tree; a bundle has none. The
+    object is stored first: a row never points to nothing.
     """
     upload_key, submission_key = vault.new_key(), vault.new_key()
     package = StoredPackage(
         id=new_id(),
+        kind=StoredPackage.Kind.IMAGE if tree_digest else StoredPackage.Kind.BUNDLE,
         digest=digest,
+        tree_digest=tree_digest,
         size=path.stat().st_size,
         unpacked_size=unpacked_size,
         wrapped_upload_key=vault.wrap(upload_key, under=submission_key),
@@ -72,6 +82,41 @@ def submission_key(package: StoredPackage) -> bytes:
     return vault.unwrap(bytes(package.wrapped_submission_key), under=worker_key())
 
 
+@contextmanager
+def in_place(package: StoredPackage, base: Path, images: RootCache) -> Iterator[tuple[Path, Root | None]]:
+    """The harness folder of a package, and its root file system where it brings one, for as long as it is used.
+
+    Raises Unpackable, OSError where the disk has no room.
+    """
+    if package.kind == StoredPackage.Kind.BUNDLE:
+        yield unpacked(package, base), None
+        return
+    with images.hold(package.tree_digest, package.unpacked_size, partial(_make_image, package)) as held:
+        label = f"image root {held.digest[:12]}"
+        yield held.path / "harness", Root(held.path, label, held.environment)
+
+
+def _make_image(package: StoredPackage, target: Path) -> Made:
+    """Unpack the image from the store; its tree is compared with what intake saw before anything is written."""
+    with tempfile.TemporaryFile(dir=target.parent) as plain:
+        _fetch(package, plain)
+        try:
+            image = inspect(plain)
+            if image.tree_digest != package.tree_digest:
+                raise Unpackable("another tree than intake saw")
+            unpack(plain, image, target)
+        except Finding as finding:
+            raise Unpackable(finding.code.value) from finding
+    return Made(image.rows, image.environment)
+
+
+def _fetch(package: StoredPackage, target: BinaryIO) -> None:
+    """The package as it was uploaded, at its start."""
+    key = vault.unwrap(bytes(package.wrapped_upload_key), under=submission_key(package))
+    store.fetch_sealed(settings.S3_BUCKET_PACKAGES, package.object_key, target, under=key)
+    target.seek(0)
+
+
 def unpacked(package: StoredPackage, base: Path) -> Path:
     """The package's tree below `base`, unpacked once per worker and readable by everybody.
 
@@ -83,12 +128,10 @@ def unpacked(package: StoredPackage, base: Path) -> Path:
         os.utime(place)
         return place
     _make_room(base)
-    key = vault.unwrap(bytes(package.wrapped_upload_key), under=submission_key(package))
     scratch = Path(tempfile.mkdtemp(prefix=".unpack-", dir=base))
     try:
         with tempfile.TemporaryFile(dir=base) as plain:
-            store.fetch_sealed(settings.S3_BUCKET_PACKAGES, package.object_key, plain, under=key)
-            plain.seek(0)
+            _fetch(package, plain)
             extract(plain, scratch)
         _open_to_all(scratch)
         try:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from submissions import queries
 from submissions.api.shapes import WindowOut
+from submissions.intake import Kind
 from submissions.models import Harness, Submission
 from submissions.policies import Purpose
 from submissions.policies.failures import FailureClass, failure_class
@@ -53,6 +54,7 @@ class UploadIn(StrictSerializer):
     sha256 = serializers.RegexField(r"^[0-9a-f]{64}\Z")
     size = serializers.IntegerField(min_value=0, max_value=2**53)
     purpose = serializers.ChoiceField(choices=list(Purpose), default=Purpose.SUBMISSION)
+    kind = serializers.ChoiceField(choices=list(Kind), default=Kind.BUNDLE)
 
 
 class PartIn(StrictSerializer):

@@ -14,6 +14,7 @@ from submissions import queries, services
 from submissions.api.base import MemberView, referenced
 from submissions.api.openapi import CREATES, problems
 from submissions.api.serializers import CompleteIn, PartOut, UploadIn, UploadOpenOut, UploadOut
+from submissions.intake import Kind
 from submissions.models import Upload
 from submissions.policies import Purpose
 
@@ -41,12 +42,16 @@ class Uploads(MemberView):
         def act() -> tuple[int, dict[str, Any]]:
             purpose = Purpose(body["purpose"])
             services.require_use(version, sha256=body["sha256"], by=actor, purpose=purpose)
-            upload = services.open_upload(version, sha256=body["sha256"], size=body["size"], by=actor)
+            upload = services.open_upload(
+                version, sha256=body["sha256"], size=body["size"], kind=Kind(body["kind"]), by=actor
+            )
             return 201, dict(UploadOut(upload).data)
 
         sent = {**body, "harness_version": str(version.id)}
         if sent["purpose"] == Purpose.SUBMISSION:  # a key that was used before there were purposes stays good
             del sent["purpose"]
+        if sent["kind"] == Kind.BUNDLE:
+            del sent["kind"]
         answer = services.once(organisation, "uploads", self.idempotency_key(), sent, act)
         upload = queries.upload_of(organisation, UUID(answer.body["id"]))
         return Response(_with_parts(answer.body, upload), status=answer.status)

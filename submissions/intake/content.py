@@ -7,6 +7,9 @@ import json
 import tomllib
 from pathlib import Path
 
+from evaluation.images.image import MANIFEST as IMAGE_MANIFEST
+from evaluation.images.image import Image
+
 MANIFEST = "harness.toml"
 VERSION = "version"
 EXECUTABLE = 0o100
@@ -30,6 +33,24 @@ def content_digest(folder: Path) -> str:
         kind, name, digest = part
         found.update(f"{kind} {len(name.encode(errors='surrogateescape'))} ".encode())
         found.update(name.encode(errors="surrogateescape") + digest.digest())
+    return found.hexdigest()
+
+
+def image_content_digest(image: Image) -> str:
+    """The same over an image's finished tree, with the variables it brings; how it was layered does not count."""
+    found = hashlib.sha256(b"image\n")
+    for row in image.rows:
+        if row.kind == "dir":
+            continue
+        kind, digest = "link", hashlib.sha256(row.target.encode()).digest()
+        if row.kind == "file":
+            kind = "run" if row.content is not None and row.content.executable else "file"
+            digest = bytes.fromhex(row.content.sha256) if row.content is not None else b""
+        if row.name == IMAGE_MANIFEST and (meaning := _meaning(image.manifest)) is not None:
+            digest = hashlib.sha256(meaning).digest()
+        name = row.name.encode()
+        found.update(f"{kind} {len(name)} ".encode() + name + digest)
+    found.update(json.dumps(image.environment, sort_keys=True).encode())
     return found.hexdigest()
 
 

@@ -39,16 +39,17 @@ class Manifest:
         }
 
 
-def read_manifest(data: bytes, *, name: str, version: str) -> Manifest:
-    """Parse `data` for the registered `name` and `version`; raises Finding at the first offence."""
+def read_manifest(data: bytes, *, name: str, version: str, kind: str = "bundle") -> Manifest:
+    """Parse `data` for the registered `name` and `version`, found in a package of `kind`.
+
+    Raises Finding at the first offence.
+    """
     table = _parse(data)
     _require_keys(table, KEYS, (*OPTIONAL,), "")
     if table["schema"] != SCHEMA:
         raise Finding(Rule.MANIFEST_VALUE_INVALID, key="schema", detail=f"this platform reads {SCHEMA}")
-    if "kind" in table:
-        if table["kind"] == "bundle":
-            raise Finding(Rule.MANIFEST_UNKNOWN_KEY, key="kind")
-        raise Finding(Rule.NOT_YET_SUPPORTED, what="artefact kinds other than bundles")
+    if table.get("kind", "bundle") != kind:
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="kind", detail=f"this package is of the kind {kind}")
     _require_text(table["name"], "name")
     _require_text(table["version"], "version")
     command = _command(table["command"])

@@ -10,7 +10,7 @@ from submissions.problems.codes import Code
 from submissions.problems.requests import Row
 
 _REPACK = _(
-    "Pack the bundle again from a clean folder and submit it. No submission was used; the attempt was a preflight."
+    "Pack the package again from a clean folder and submit it. No submission was used; the attempt was a preflight."
 )
 _UPLOAD_AGAIN = _("Start a new upload; nothing was charged.")
 _MAKE_GZIP = _("Make the bundle with `tar -czf` and upload it again. No submission was used.")
@@ -46,7 +46,7 @@ ROWS: list[Row] = [
         Code.PACKAGE_TOO_LARGE,
         413,
         _("Package too large"),
-        _("A bundle may have at most %(limit)s bytes packed."),
+        _("A package of this kind may have at most %(limit)s bytes packed."),
     ),
     _upload(Code.PACKAGE_EMPTY, 422, _("Package empty"), _("The file is empty.")),
     _upload(
@@ -107,7 +107,12 @@ ROWS: list[Row] = [
         _("Upload of another version"),
         _("This upload was declared for another harness version."),
     ),
-    _package(Code.PACKAGE_NOT_GZIP, _("Not a .tar.gz"), _("The package is not gzip-compressed."), _MAKE_GZIP),
+    _package(
+        Code.PACKAGE_NOT_GZIP,
+        _("Not a .tar.gz"),
+        _("The package is neither gzip-compressed nor an image archive."),
+        _MAKE_GZIP,
+    ),
     _package(Code.PACKAGE_TRUNCATED, _("Archive cut off"), _("The archive ends too early.")),
     _package(
         Code.PACKAGE_DAMAGED,
@@ -150,11 +155,14 @@ ROWS: list[Row] = [
         Code.ENTRY_SETUID,
         _("Set-uid or set-gid bit"),
         _("Entry %(entry)s has a set-uid or set-gid bit."),
+        _(
+            "Clear it in the package; in a Dockerfile: RUN find / -xdev -type f -perm /6000 -exec chmod a-s {} +"
+        ),
     ),
     _package(
         Code.ENTRY_DUPLICATE,
         _("Two names that are one"),
-        _("Entry %(entry)s has the same name as an earlier one after Unicode and case folding."),
+        _("Entry %(entry)s has the name of an earlier one (in a bundle after Unicode and case folding)."),
     ),
     _package(
         Code.ENTRY_UNDER_LINK,
@@ -162,9 +170,85 @@ ROWS: list[Row] = [
         _("Entry %(entry)s lies under an entry that is not a folder."),
     ),
     _package(
+        Code.IMAGE_COMPRESSED,
+        _("Image archive compressed"),
+        _("The image archive is compressed as a whole."),
+        _(
+            "Send it as `docker save -o` or `podman save --format oci-archive` writes it: an uncompressed tar."
+        ),
+    ),
+    _package(
+        Code.IMAGE_NOT_ARCHIVE,
+        _("Not an image archive"),
+        _("The file is a tar, but no image archive."),
+        _("Make it with `docker save -o` or `podman save --format oci-archive`; a bundle is a .tar.gz."),
+    ),
+    _package(
+        Code.IMAGE_NOT_SINGLE,
+        _("Not exactly one image"),
+        _("The archive holds %(count)s images; exactly one is taken."),
+        _("Save one image, of one platform, and submit it."),
+    ),
+    _package(
+        Code.IMAGE_PLATFORM,
+        _("Another platform"),
+        _("The image is for %(found)s; linux/amd64 is taken."),
+        _("Build it with `--platform linux/amd64`."),
+    ),
+    _package(
+        Code.IMAGE_DIGEST_MISMATCH,
+        _("A digest differs"),
+        _("%(entry)s of the archive is not what its digest or size says."),
+        _("Save the image again; the archive was changed or damaged."),
+    ),
+    _package(
+        Code.IMAGE_DOCUMENT_INVALID,
+        _("A document of the image not readable"),
+        _("%(entry)s of the archive cannot be used: %(detail)s."),
+        _("Save the image again with a current tool."),
+    ),
+    _package(
+        Code.IMAGE_LAYER_UNSUPPORTED,
+        _("Layer of a kind that is not taken"),
+        _("Layer %(entry)s is of a kind that is not taken: %(what)s."),
+        _(
+            "Save the image with layers that are plain or gzip-compressed, none encrypted or stored elsewhere."
+        ),
+    ),
+    _package(
+        Code.IMAGE_TOO_MANY_LAYERS,
+        _("Too many layers"),
+        _("The image has %(found)s layers; at most %(limit)s are taken."),
+        _("Join layers, for instance with `docker build --squash` or a copy from another stage."),
+    ),
+    _package(
+        Code.IMAGE_SETTING_REFUSED,
+        _("Setting of the image refused"),
+        _("The image's configuration sets `%(key)s`, which is not taken."),
+        _("Remove the setting; the harness contract lists what becomes of each one."),
+    ),
+    _package(
+        Code.IMAGE_WHITEOUT_INVALID,
+        _("Whiteout not valid"),
+        _("Entry %(entry)s is a whiteout that names nothing it could remove."),
+        _("Build the image again; names that begin with `.wh.` are reserved."),
+    ),
+    _package(
+        Code.IMAGE_CAPABILITIES,
+        _("File with capabilities"),
+        _("File %(entry)s carries capabilities of the kernel."),
+        _("Remove them in the image, for instance with `setcap -r`."),
+    ),
+    _package(
+        Code.IMAGE_PLACE_TAKEN,
+        _("A place of the contract is taken"),
+        _("%(entry)s in the image is not a plain folder or file, and the contract puts something there."),
+        _("Make it a folder (or, below /etc, a file) in the image, or leave it out."),
+    ),
+    _package(
         Code.MANIFEST_MISSING,
         _("harness.toml missing"),
-        _("The package has no file harness.toml at its root."),
+        _("The package has no file harness.toml at its root (an image: /harness/harness.toml)."),
         _MANIFEST,
     ),
     _package(

@@ -19,7 +19,18 @@ from evaluation import packages
 from evaluation import services as evaluation
 from evaluation.models import EvaluationRun, StoredPackage
 from submissions import tickets
-from submissions.intake import Finding, Manifest, content_digest, inspect, read_manifest
+from submissions.intake import (
+    START_BYTES,
+    Finding,
+    Kind,
+    Manifest,
+    content_digest,
+    image_content_digest,
+    inspect,
+    inspect_image,
+    kind_of,
+    read_manifest,
+)
 from submissions.models import Submission
 from submissions.policies.states import CHECK_LEASE
 from submissions.problems import Code
@@ -54,12 +65,17 @@ def check(submission_id: UUID, *, by: Actor | None = None) -> None:
     submission = rows.get(pk=submission_id)
     with tempfile.NamedTemporaryFile(prefix="intake-") as file:
         try:
-            manifest, content, unpacked = _examine(submission, file)  # type: ignore[arg-type]
+            examined = _examine(submission, file)  # type: ignore[arg-type]
         except Finding as finding:
             finish_check(submission_id, lease, finding, by=actor)
             return
-        package = packages.seal(Path(file.name), digest=submission.package_digest, unpacked_size=unpacked)
-    finish_check(submission_id, lease, Accepted(manifest, content, package), by=actor)
+        package = packages.seal(
+            Path(file.name),
+            digest=submission.package_digest,
+            unpacked_size=examined.unpacked,
+            tree_digest=examined.tree,
+        )
+    finish_check(submission_id, lease, Accepted(examined.manifest, examined.content, package), by=actor)
 
 
 def begin_check(submission_id: UUID, *, by: Actor) -> UUID | None:
@@ -80,8 +96,18 @@ def _in_hand(submission: Submission) -> bool:
     return submission.check_lease_until is not None and submission.check_lease_until > clock.now()
 
 
-def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, str, int]:
-    """The manifest, the content's digest and the unpacked bytes; raises Finding.
+@dataclass(frozen=True)
+class Examined:
+    """What a package holds: its manifest, the digest of its content, its bytes unpacked, an image's tree."""
+
+    manifest: Manifest
+    content: str
+    unpacked: int
+    tree: str = ""
+
+
+def _examine(submission: Submission, file: BinaryIO) -> Examined:
+    """Read the package from front to end; raises Finding.
 
     The package's digest is compared once more: its bytes lay in a store.
     """
@@ -97,6 +123,24 @@ def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, str, int
     if digest.hexdigest() != submission.package_digest:
         raise Finding(Code.HASH_MISMATCH)
     file.seek(0)
+    is_image = kind_of(file.read(START_BYTES)) is Kind.IMAGE
+    file.seek(0)
+    version = submission.harness_version
+    examine = _examine_image if is_image else _examine_bundle
+    found = examine(file, version.harness.name, version.version)
+    if earlier := repeated(submission, found.content):
+        raise Finding(Code.SAME_AS_EARLIER, submission=str(earlier), version=version.version)
+    return found
+
+
+def _examine_image(file: BinaryIO, name: str, version: str) -> Examined:
+    """Nothing is unpacked: the finished tree is known in memory, and workers compare theirs with its digest."""
+    image = inspect_image(file)
+    manifest = read_manifest(image.manifest, name=name, version=version, kind=Kind.IMAGE)
+    return Examined(manifest, image_content_digest(image), image.unpacked, image.tree_digest)
+
+
+def _examine_bundle(file: BinaryIO, name: str, version: str) -> Examined:
     archive = inspect(file)
     file.seek(0)
     with tempfile.TemporaryDirectory(prefix="intake-") as folder:
@@ -105,11 +149,8 @@ def _examine(submission: Submission, file: BinaryIO) -> tuple[Manifest, str, int
         except packages.Unpackable as error:
             raise Finding(Code.PACKAGE_DAMAGED, entry=str(error)) from None
         content = content_digest(Path(folder))
-    version = submission.harness_version
-    manifest = read_manifest(archive.manifest or b"", name=version.harness.name, version=version.version)
-    if earlier := repeated(submission, content):
-        raise Finding(Code.SAME_AS_EARLIER, submission=str(earlier), version=version.version)
-    return manifest, content, archive.unpacked
+    manifest = read_manifest(archive.manifest or b"", name=name, version=version)
+    return Examined(manifest, content, archive.unpacked)
 
 
 def finish_check(submission_id: UUID, lease: UUID, found: Accepted | Finding, *, by: Actor) -> None:

@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 from django.conf import settings
 
 from config import store
+from submissions.intake import START_BYTES
 
 PART_BYTES = 16 * 1024 * 1024
 """Size of every part but the last; the store's lower bound is 5 MiB."""
@@ -36,11 +37,11 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class Received:
-    """What arrived, by our own measuring: bytes, SHA-256 in hex, and the first two bytes."""
+    """What arrived, by our own measuring: bytes, SHA-256 in hex, and the first bytes (`START_BYTES` of them)."""
 
     size: int
     sha256: str
-    magic: bytes = b""
+    start: bytes = b""
 
 
 def part_sizes(size: int) -> list[int]:
@@ -100,25 +101,25 @@ def measure(key: str, limit: int) -> Received:
         if _status(error) == 404:
             raise Nothing from None
         raise
-    digest, count, magic = hashlib.sha256(), 0, b""
+    digest, count, start = hashlib.sha256(), 0, b""
     for chunk in body.iter_chunks(CHUNK):
         digest.update(chunk)
         count += len(chunk)
-        magic = (magic + chunk[:2])[:2]
-    return Received(count, digest.hexdigest(), magic)
+        start = (start + chunk[:START_BYTES])[:START_BYTES]
+    return Received(count, digest.hexdigest(), start)
 
 
 def write(key: str, stream: BinaryIO, limit: int) -> Received:
     """Copy `stream` into the bucket part by part, measuring on the way; nothing stays if it fails. Raises TooLarge."""
     multipart_id = begin(key)
-    digest, count, magic, tags = hashlib.sha256(), 0, b"", []
+    digest, count, start, tags = hashlib.sha256(), 0, b"", []
     try:
         for number, part in enumerate(_parts(stream), start=1):
             count += len(part)
             if count > limit:
                 raise TooLarge
             digest.update(part)
-            magic = magic or part[:2]
+            start = start or part[:START_BYTES]
             answer = store.client().upload_part(
                 Bucket=settings.S3_BUCKET_QUARANTINE,
                 Key=key,
@@ -129,7 +130,7 @@ def write(key: str, stream: BinaryIO, limit: int) -> Received:
             tags.append((number, answer["ETag"]))
         if count:
             join(key, multipart_id, tags)
-            return Received(count, digest.hexdigest(), magic)
+            return Received(count, digest.hexdigest(), start)
     except BaseException:
         discard(key, multipart_id)
         raise

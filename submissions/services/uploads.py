@@ -15,7 +15,7 @@ from audit import log
 from audit.events import Actor
 from config import clock
 from submissions import events
-from submissions.intake import LIMITS
+from submissions.intake import LARGEST, Kind, kind_of
 from submissions.models import HarnessVersion, Submission, Upload
 from submissions.policies import Purpose
 from submissions.problems import Code, FieldError, Refusal, Refused, refuse
@@ -33,7 +33,6 @@ AT_ONCE = 100
 """How many uploads of one organisation may lie in quarantine."""
 
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,12 @@ def require_use(
     raise Refused(refusal)
 
 
-def open_upload(version: HarnessVersion, *, sha256: str, size: int, by: Actor) -> Upload:
-    """Declare a package: its SHA-256 in lower-case hex and its bytes. `sign_parts` then says where to send it.
+def open_upload(
+    version: HarnessVersion, *, sha256: str, size: int, by: Actor, kind: Kind = Kind.BUNDLE
+) -> Upload:
+    """Declare a package: its SHA-256 in lower-case hex, its bytes and its kind, by which its size is bounded.
+
+    `sign_parts` then says where to send it. The bytes that come decide what it is; see `complete_upload`.
 
     Raises Refused: invalid_field, package_too_large, package_empty, standing.
     """
@@ -72,7 +75,7 @@ def open_upload(version: HarnessVersion, *, sha256: str, size: int, by: Actor) -
     if not SHA256.match(sha256):
         error = FieldError("$.sha256", "64 lower-case hexadecimal digits")
         raise Refused(Refusal(Code.INVALID_FIELD, errors=[error]))
-    _require_size(size)
+    _require_size(size, kind)
     with transaction.atomic():
         upload = _create(version, Upload.Channel.API, by, sha256=sha256, size=size)
         upload.multipart_id = quarantine.begin(upload.key)
@@ -95,7 +98,8 @@ def sign_parts(upload: Upload) -> list[Part]:
 def complete_upload(upload_id: UUID, *, parts: Sequence[tuple[int, str]], by: Actor) -> Upload:
     """Join the parts (number, ETag), compare size and SHA-256 with what was declared; complete, or failed with a code.
 
-    What is not gzip fails here already, before a submission could be spent on it. A failed upload's bytes are
+    What is neither a bundle nor an image archive by its first bytes, or too large for what it is, fails here already,
+    before a submission could be spent on it. A failed upload's bytes are
     deleted, and Refused carries its code. Repeating it after success changes nothing.
     """
     upload = _begin_verifying(upload_id, by)
@@ -103,7 +107,7 @@ def complete_upload(upload_id: UUID, *, parts: Sequence[tuple[int, str]], by: Ac
         return upload
     try:
         quarantine.join(upload.key, upload.multipart_id, parts)
-        received = quarantine.measure(upload.key, LIMITS.packed)
+        received = quarantine.measure(upload.key, LARGEST)
     except quarantine.PartsWrong:
         return _fail(upload, Refusal(Code.UPLOAD_PARTS_WRONG), by)
     except quarantine.Nothing:
@@ -128,15 +132,15 @@ def receive_stream(
         upload = _create(version, Upload.Channel.WEB, by, sha256=declared_sha256 or "", size=None)
     upload = _begin_verifying(upload.pk, by)
     try:
-        received = quarantine.write(upload.key, stream, LIMITS.packed)
+        received = quarantine.write(upload.key, stream, LARGEST)
     except quarantine.TooLarge:
-        return _fail(upload, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LIMITS.packed}), by)
+        return _fail(upload, Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST}), by)
     if received.size == 0:
         return _fail(upload, Refusal(Code.PACKAGE_EMPTY), by)
     if declared_sha256 and declared_sha256 != received.sha256:
         return _fail(upload, Refusal(Code.HASH_MISMATCH), by)
-    if received.magic != GZIP_MAGIC:
-        return _fail(upload, Refusal(Code.PACKAGE_NOT_GZIP), by)
+    if refusal := _unfit(received):
+        return _fail(upload, refusal, by)
     return _end(upload.pk, Upload.State.COMPLETE, by, received=received)
 
 
@@ -151,11 +155,11 @@ def abort_upload(upload_id: UUID, *, by: Actor) -> Upload:
     return upload
 
 
-def _require_size(size: int) -> None:
+def _require_size(size: int, kind: Kind) -> None:
     if size <= 0:
         raise refuse(Code.PACKAGE_EMPTY)
-    if size > LIMITS.packed:
-        raise refuse(Code.PACKAGE_TOO_LARGE, limit=LIMITS.packed)
+    if size > kind.packed:
+        raise refuse(Code.PACKAGE_TOO_LARGE, limit=kind.packed)
 
 
 def _create(version: HarnessVersion, channel: str, by: Actor, *, sha256: str, size: int | None) -> Upload:
@@ -210,8 +214,16 @@ def _difference(upload: Upload, received: Received) -> Refusal | None:
         return Refusal(Code.UPLOAD_TOO_LONG, facts)
     if received.sha256 != upload.sha256:
         return Refusal(Code.HASH_MISMATCH)
-    if received.magic != GZIP_MAGIC:
+    return _unfit(received)
+
+
+def _unfit(received: Received) -> Refusal | None:
+    """Why no package of either kind can have arrived."""
+    kind = kind_of(received.start)
+    if kind is None:
         return Refusal(Code.PACKAGE_NOT_GZIP)
+    if received.size > kind.packed:
+        return Refusal(Code.PACKAGE_TOO_LARGE, {"limit": kind.packed})
     return None
 
 

@@ -29,6 +29,7 @@ from submissions.api.rates import address_of
 from submissions.delivery import delivers, show_status
 from submissions.faces import window_face
 from submissions.forms import ConfirmForm, PackageForm
+from submissions.intake import LARGEST, START_BYTES, Kind, kind_of
 from submissions.models import HarnessVersion, RerunOffer, Submission, Upload
 from submissions.policies import Purpose, QuotaWindow
 from submissions.policies.quota import REFUSALS
@@ -36,20 +37,23 @@ from submissions.problems import Code, Refusal, Refused, entry
 from submissions.reruns.queries import offer_for, offer_of, open_offers
 from submissions.views.common import actor, refused_page
 
-LARGEST = 512 * 1024 * 1024  # bytes of a bundle
-ENVELOPE = 1024 * 1024  # bytes of a request around the bundle
+ENVELOPE = 1024 * 1024  # bytes of a request around the package
 NEW, CONFIRM = "submissions/submission_new.html", "submissions/submission_confirm.html"
 
 
 class BoundedUpload(TemporaryFileUploadHandler):
-    """Streams the file to disk and stops keeping it past the largest bundle; `exceeded` says so."""
+    """Streams the file to disk and stops keeping it past the largest package of its kind; `exceeded` says so."""
 
     exceeded = False
     received = 0
+    largest = Kind.BUNDLE.packed
+    """By the first bytes."""
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        if not self.received and kind_of(raw_data[:START_BYTES]) is Kind.IMAGE:
+            self.largest = Kind.IMAGE.packed
         self.received += len(raw_data)
-        if self.received > LARGEST:
+        if self.received > self.largest:
             self.exceeded = True
             raise StopUpload(connection_reset=False)
         super().receive_data_chunk(raw_data, start)
@@ -115,7 +119,7 @@ def _choose(request: HttpRequest) -> HttpResponse:
     handler = request.upload_handlers[0]
     if isinstance(handler, BoundedUpload) and handler.exceeded:
         return refused_page(
-            request, NEW, _context(request, form), Refusal(Code.PACKAGE_TOO_LARGE, {"limit": LARGEST})
+            request, NEW, _context(request, form), Refusal(Code.PACKAGE_TOO_LARGE, {"limit": handler.largest})
         )
     if not form.is_valid():
         return render(request, NEW, _context(request, form), status=422)

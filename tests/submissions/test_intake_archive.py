@@ -129,7 +129,7 @@ def test_a_name_that_is_not_utf8_is_refused_and_shown_safely() -> None:
         (b"", "package_not_gzip"),
         (b"PK\x03\x04" + b"0" * 600, "package_not_gzip"),
         (b"\x1f\x8b" + b"0" * 600, "package_damaged"),
-        (tar([entry("harness.toml", manifest())]), "not_yet_supported"),
+        (tar([entry("harness.toml", manifest())]), "package_not_gzip"),
         (gzip.compress(b""), "package_truncated"),
         (gzip.compress(b"no archive at all " * 100), "package_damaged"),
         (bundle()[:-20], "package_truncated"),
@@ -138,7 +138,7 @@ def test_a_name_that_is_not_utf8_is_refused_and_shown_safely() -> None:
         (gzip.compress(tar([entry("harness.toml", manifest())])[:1024]), "package_truncated"),
         (pack([entry("run.py", b"")], b""), "manifest_missing"),
         (pack([entry("sub/harness.toml", b"x")], b""), "manifest_missing"),
-        (pack([entry("oci-layout", b"{}"), entry("index.json", b"{}")], b""), "not_yet_supported"),
+        (pack([entry("oci-layout", b"{}"), entry("index.json", b"{}")], b""), "image_compressed"),
         (pack([], b"x" * 70_000), "manifest_not_toml"),
     ],
 )

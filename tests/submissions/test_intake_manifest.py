@@ -44,7 +44,7 @@ def test_a_good_manifest() -> None:
         (manifest(extra="[limits]\nseconds = true\n"), "manifest_value_invalid", "limits.seconds"),
         (manifest(extra="limits = 3\n"), "manifest_value_invalid", "limits"),
         (manifest(extra=MODEL), "not_yet_supported", "[[models]]"),
-        (manifest(extra='kind = "image"\n'), "not_yet_supported", None),
+        (manifest(extra='kind = "image"\n'), "manifest_value_invalid", "kind"),
         (
             manifest().replace(b'["python3", "/harness/run.py"]', b'"run"'),
             "manifest_value_invalid",

@@ -10,7 +10,7 @@ from typing import Any
 from client.check.findings import Found, expected_of
 from client.words import say
 from submissions import cards
-from submissions.intake import Finding, Manifest, read_manifest
+from submissions.intake import Finding, Kind, Manifest, read_manifest
 from submissions.intake.archive import MANIFEST, MANIFEST_BYTES
 from submissions.intake.rules import Rule
 
@@ -18,7 +18,7 @@ SHOWN = 120
 """Characters of a value that are repeated."""
 
 
-def check_manifest(data: bytes) -> tuple[Manifest | None, list[Found]]:
+def check_manifest(data: bytes, kind: Kind = Kind.BUNDLE) -> tuple[Manifest | None, list[Found]]:
     """The manifest, or None; and what is wrong with it. Its name and version are taken as the registered ones."""
     if len(data) > MANIFEST_BYTES:
         return None, [_whole(MANIFEST, Rule.MANIFEST_NOT_TOML, say("{size} bytes").format(size=len(data)))]
@@ -29,7 +29,9 @@ def check_manifest(data: bytes) -> tuple[Manifest | None, list[Found]]:
     violations = cards.violations(table, "harness-toml", 1)
     found = [row for error in violations for row in _of_violation(MANIFEST, error, "manifest")]
     try:
-        manifest = read_manifest(data, name=str(table.get("name")), version=str(table.get("version")))
+        manifest = read_manifest(
+            data, name=str(table.get("name")), version=str(table.get("version")), kind=kind
+        )
     except Finding as finding:
         return None, found or [_of_finding(finding)]
     return (None, found) if found else (manifest, [])

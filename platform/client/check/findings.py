@@ -48,16 +48,22 @@ _SCHEMA = "Correct the key; the schema lists every key with its meaning."
 
 TEXTS: dict[Rule, tuple[str, str]] = {
     Rule.PACKAGE_EMPTY: ("a bundle that is not empty", _AGAIN),
-    Rule.PACKAGE_TOO_LARGE: ("at most 512 MiB packed", "Leave out what the harness does not need."),
-    Rule.PACKAGE_NOT_GZIP: ("a gzip-compressed tar", "Let `lgbench` pack the folder, or use `tar -czf`."),
+    Rule.PACKAGE_TOO_LARGE: (
+        "at most 512 MiB packed, an image archive 4 GiB",
+        "Leave out what the harness does not need.",
+    ),
+    Rule.PACKAGE_NOT_GZIP: (
+        "a gzip-compressed tar, or an image archive",
+        "Let `lgbench` pack the folder, or use `tar -czf`.",
+    ),
     Rule.PACKAGE_TRUNCATED: ("an archive that is whole", _AGAIN),
     Rule.PACKAGE_DAMAGED: ("an archive that can be read to its end", _AGAIN),
     Rule.PACKAGE_UNPACKED_TOO_LARGE: (
-        "at most 2 GiB of file contents",
+        "at most 2 GiB of file contents, of an image 8 GiB in all layers together",
         "Leave out what the harness does not need.",
     ),
     Rule.PACKAGE_TOO_MANY_ENTRIES: (
-        "at most 50,000 entries",
+        "at most 50,000 entries, of an image 200,000 in all layers together",
         "Put many small files into one archive of yours.",
     ),
     Rule.ENTRY_ABSOLUTE: ("names relative to the harness folder", _REPACK),
@@ -69,14 +75,65 @@ TEXTS: dict[Rule, tuple[str, str]] = {
     Rule.ENTRY_LINK_LEAVES_TREE: ("symbolic links to places inside the folder", _REPACK),
     Rule.ENTRY_HARD_LINK_LEAVES_TREE: ("hard links to earlier files of the bundle", _REPACK),
     Rule.ENTRY_DEVICE: ("files, folders and links only", _REPACK),
-    Rule.ENTRY_SETUID: ("files without set-uid and set-gid bits", _REPACK),
+    Rule.ENTRY_SETUID: (
+        "files without set-uid and set-gid bits",
+        "Clear them; in a Dockerfile: `RUN find / -xdev -type f -perm /6000 -exec chmod a-s {} +`",
+    ),
     Rule.ENTRY_DUPLICATE: (
-        "names that stay different after Unicode NFC and case folding",
+        "names that stay different after Unicode NFC and case folding; within a layer of an image, different names",
         "Rename one of the two entries.",
     ),
     Rule.ENTRY_UNDER_LINK: ("entries below folders only", _REPACK),
+    Rule.IMAGE_COMPRESSED: (
+        "an uncompressed tar, as `docker save -o` writes it",
+        "Leave the archive uncompressed; its layers may be compressed.",
+    ),
+    Rule.IMAGE_NOT_ARCHIVE: (
+        "an archive with index.json or manifest.json at its root",
+        "Make it with `docker save -o FILE IMAGE` or `podman save --format oci-archive -o FILE IMAGE`.",
+    ),
+    Rule.IMAGE_NOT_SINGLE: (
+        "exactly one image",
+        "Save one image, of one platform.",
+    ),
+    Rule.IMAGE_PLATFORM: (
+        "an image for linux/amd64",
+        "Build it with `--platform linux/amd64`.",
+    ),
+    Rule.IMAGE_DIGEST_MISMATCH: (
+        "blobs and layers that match their digests and sizes",
+        "Save the image again.",
+    ),
+    Rule.IMAGE_DOCUMENT_INVALID: (
+        "documents as the OCI image format describes them",
+        "Save the image again with a current tool.",
+    ),
+    Rule.IMAGE_LAYER_UNSUPPORTED: (
+        "layers that are plain or gzip-compressed, in the archive itself",
+        "Save the image with gzip-compressed layers.",
+    ),
+    Rule.IMAGE_TOO_MANY_LAYERS: (
+        "at most 127 layers",
+        "Join layers, for instance with a copy from another build stage.",
+    ),
+    Rule.IMAGE_SETTING_REFUSED: (
+        "settings that the harness contract lists",
+        "Remove the setting and save the image again.",
+    ),
+    Rule.IMAGE_WHITEOUT_INVALID: (
+        "whiteouts as the OCI image format describes them",
+        "Build the image again; names that begin with `.wh.` are reserved.",
+    ),
+    Rule.IMAGE_CAPABILITIES: (
+        "files without capabilities",
+        "Remove them in the image, for instance with `setcap -r`.",
+    ),
+    Rule.IMAGE_PLACE_TAKEN: (
+        "plain folders and files, or nothing, where the contract mounts something",
+        "Make it a folder (or, below /etc, a file), or leave it out.",
+    ),
     Rule.MANIFEST_MISSING: (
-        "a file harness.toml at the root of the bundle",
+        "a file harness.toml at the root of the bundle, of an image at /harness/harness.toml",
         "Run `lgbench init` in a new folder.",
     ),
     Rule.MANIFEST_NOT_TOML: ("TOML in UTF-8, at most 64 KiB", "Correct the file at the place that is named."),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from client.check.documents import check_card, check_manifest
 from client.check.findings import Found, expected_of
-from client.packing import Bundle, pack
+from client.packing import Bundle, measured, pack
 from client.project import Project
 from client.words import say
-from submissions.intake import LIMITS, Finding, Manifest, inspect
+from submissions.intake import START_BYTES, Finding, Image, Kind, Manifest, inspect, inspect_image, kind_of
 from submissions.intake.archive import MANIFEST
 from submissions.intake.rules import Rule
-
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -28,30 +26,52 @@ class Checked:
     unpacked: int = 0
     manifest: Manifest | None = None
     card: dict[str, Any] | None = None
+    image: Image | None = None
+    """Where the package is an image archive."""
+
+    @property
+    def kind(self) -> Kind:
+        """As it is declared to the site."""
+        return Kind.BUNDLE if self.image is None else Kind.IMAGE
 
 
-def check_project(project: Project) -> Checked:
-    """Pack the harness folder into `.lgbench/` and check everything that intake checks, offline. Raises Trouble."""
-    bundle = pack(project.folder, project.made_state() / "bundle.tar.gz")
+def check_project(project: Project, image: Path | None = None) -> Checked:
+    """Check everything that intake checks, offline: the harness folder, packed into `.lgbench/`, or an image archive.
+
+    Raises Trouble.
+    """
+    bundle = measured(image) if image else pack(project.folder, project.made_state() / "bundle.tar.gz")
     card, of_card = check_card(project.card_path)
-    found = check_bundle(bundle.path)
-    return Checked(bundle, [*found.findings, *of_card], found.entries, found.unpacked, found.manifest, card)
+    found = check_package(bundle.path)
+    return replace(found, bundle=bundle, findings=[*found.findings, *of_card], card=card)
 
 
-def check_bundle(path: Path) -> Checked:
-    """Check a packed bundle alone."""
+def check_package(path: Path) -> Checked:
+    """Check a packed bundle or an image archive alone; which of them it is its first bytes tell."""
     bundle = Bundle(path, "", path.stat().st_size)
     if bundle.size == 0:
         return Checked(bundle, [_of_archive(Finding(Rule.PACKAGE_EMPTY), path)])
-    if bundle.size > LIMITS.packed:
-        return Checked(bundle, [_of_archive(Finding(Rule.PACKAGE_TOO_LARGE, limit=LIMITS.packed), path)])
     with path.open("rb") as file:
+        kind = kind_of(file.read(START_BYTES)) or Kind.BUNDLE
+        if bundle.size > kind.packed:
+            return Checked(bundle, [_of_archive(Finding(Rule.PACKAGE_TOO_LARGE, limit=kind.packed), path)])
+        file.seek(0)
         try:
-            archive = inspect(file)
+            return _image(bundle, file) if kind is Kind.IMAGE else _bundle(bundle, file)
         except Finding as finding:
             return Checked(bundle, [_of_archive(finding, path)])
+
+
+def _bundle(bundle: Bundle, file: BinaryIO) -> Checked:
+    archive = inspect(file)
     manifest, findings = check_manifest(archive.manifest or b"")
     return Checked(bundle, findings, archive.entries, archive.unpacked, manifest)
+
+
+def _image(bundle: Bundle, file: BinaryIO) -> Checked:
+    image = inspect_image(file)
+    manifest, findings = check_manifest(image.manifest, Kind.IMAGE)
+    return Checked(bundle, findings, len(image.rows), image.unpacked, manifest, image=image)
 
 
 def _of_archive(finding: Finding, path: Path) -> Found:

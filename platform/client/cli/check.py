@@ -12,7 +12,7 @@ import typer
 from client import kit
 from client.check import Found, check_project
 from client.check.package import Checked
-from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption
+from client.cli.options import FolderOption, ImageOption, JsonOption, LangOption, SiteOption
 from client.cli.output import Output
 from client.cli.session import open_session
 from client.exits import Exit
@@ -49,13 +49,14 @@ def init(
 
 def check(
     *,
+    image: ImageOption = None,
     site: SiteOption = None,
     as_json: JsonOption = False,
     lang: LangOption = None,
     directory: FolderOption = None,
 ) -> None:
     session = open_session(site, None, directory, as_json=as_json)
-    checked = check_project(session.project)
+    checked = check_project(session.project, image)
     tell(session.output, checked, session.address)
     if checked.findings:
         raise typer.Exit(int(Exit.HARNESS))

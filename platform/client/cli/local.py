@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from client.check import check_bundle, check_project
+from client.check import check_package, check_project
 from client.cli.check import tell
 from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption
 from client.cli.session import open_session
@@ -37,7 +37,7 @@ def run_local(
     from client.local.episode import Ran, run_all, tasks_in, unpack_harness
 
     session = open_session(site, None, directory, as_json=as_json)
-    checked = check_bundle(package) if package else check_project(session.project)
+    checked = check_package(package) if package else check_project(session.project)
     if checked.findings or checked.manifest is None:
         tell(session.output, checked, session.address)
         raise typer.Exit(int(Exit.HARNESS))

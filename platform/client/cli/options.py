@@ -18,6 +18,15 @@ TokenOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help=say("Print one JSON object."))]
 LangOption = Annotated[str | None, typer.Option("--lang", help=say("en or zh; else LGBENCH_LANG, LANG."))]
+ImageOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--image",
+        help=say("An image archive, as `docker save` writes it, in place of the harness folder."),
+        dir_okay=False,
+        exists=True,
+    ),
+]
 FolderOption = Annotated[
     Path | None,
     typer.Option("--dir", "-C", help=say("Folder with lgbench.toml; else the present one."), file_okay=False),

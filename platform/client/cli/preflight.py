@@ -8,7 +8,7 @@ import typer
 
 from client.check import check_project
 from client.cli.check import tell
-from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption, TokenOption
+from client.cli.options import FolderOption, ImageOption, JsonOption, LangOption, SiteOption, TokenOption
 from client.cli.session import Session, open_session
 from client.exits import Exit
 from client.remote import waiting
@@ -21,6 +21,7 @@ RUNS = "preflight.json"
 
 def preflight(
     *,
+    image: ImageOption = None,
     follow: Annotated[
         bool, typer.Option("--wait", help=say("Wait for the end, then keep the logs."))
     ] = False,
@@ -35,7 +36,7 @@ def preflight(
     directory: FolderOption = None,
 ) -> None:
     session = open_session(site, token, directory, as_json=as_json)
-    checked = check_project(session.project)
+    checked = check_project(session.project, image)
     if checked.findings or checked.manifest is None or checked.card is None:
         tell(session.output, checked, session.address)
         raise typer.Exit(int(Exit.HARNESS))

@@ -10,7 +10,7 @@ import typer
 from client.check import check_project
 from client.cli import show
 from client.cli.check import tell
-from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption, TokenOption
+from client.cli.options import FolderOption, ImageOption, JsonOption, LangOption, SiteOption, TokenOption
 from client.cli.session import Session, open_session
 from client.exits import Exit
 from client.remote import waiting
@@ -24,6 +24,7 @@ RECEIPT = "receipt.json"
 
 def submit(
     *,
+    image: ImageOption = None,
     follow: Annotated[
         bool, typer.Option("--wait", help=say("Wait for the end, then show the result."))
     ] = False,
@@ -45,7 +46,7 @@ def submit(
     directory: FolderOption = None,
 ) -> None:
     session = open_session(site, token, directory, as_json=as_json)
-    checked = check_project(session.project)
+    checked = check_project(session.project, image)
     if checked.findings or checked.manifest is None or checked.card is None:
         tell(session.output, checked, session.address)
         raise typer.Exit(int(Exit.HARNESS))

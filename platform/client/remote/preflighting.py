@@ -43,4 +43,5 @@ class Preflighter(Submitter):
         return [row for row in details if row["package_digest"] == self.checked.bundle.digest]
 
     def _uploader(self) -> Uploader:
-        return Uploader(self.site, self.project, self.checked.bundle, self.report, "preflight")
+        kind = self.checked.kind.value
+        return Uploader(self.site, self.project, self.checked.bundle, self.report, "preflight", kind)

@@ -230,7 +230,9 @@ class Submitter:
         raise AssertionError("every declared upload has ended")
 
     def _uploader(self) -> Uploader:
-        return Uploader(self.site, self.project, self.checked.bundle, self.report)
+        return Uploader(
+            self.site, self.project, self.checked.bundle, self.report, kind=self.checked.kind.value
+        )
 
     def _kept(self, submission: dict[str, Any]) -> dict[str, Any]:
         self.project.keep(NOTE, {"site": self.site.address, "id": submission["id"]})

@@ -33,12 +33,15 @@ class Uploader:
     report: Callable[[int, int], object] = lambda sent, total: None
     purpose: str = ""
     """What the site is to ask its quota for; empty for a submission."""
+    kind: str = "bundle"
 
     def begin(self, version_id: str, key: str) -> dict[str, Any]:
         """The upload declared under this key: open, or stored already where an earlier command sent all of it."""
         body = {"harness_version": version_id, "sha256": self.bundle.digest, "size": self.bundle.size}
         if self.purpose:
             body["purpose"] = self.purpose
+        if self.kind != "bundle":
+            body["kind"] = self.kind
         declared = self.site.post("uploads", body, key=key)
         return {**declared, **self.site.get(f"uploads/{declared['id']}")}
 

@@ -80,6 +80,8 @@ FLEET_ALERT_SECONDS = ENV.float("LINGEE_FLEET_ALERT_SECONDS", default=300.0)
 PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
+#: Bytes of unpacked images that the workers of one host keep; the longest unused goes first, one in use never.
+IMAGE_CACHE_BYTES = ENV.int("LINGEE_IMAGE_CACHE_BYTES", default=32 * 1024**3)
 
 # --- registration --------------------------------------------------------------------------------
 #: How long a verification of an organisation holds; then it registers again.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from client.check.documents import check_card, check_manifest
 from client.check.findings import TEXTS
-from client.check.package import check_bundle
+from client.check.package import check_package
 from client.check.page import PARTS, page
 from client.packing import pack
 from submissions import cards
@@ -163,7 +163,7 @@ def test_the_same_content_is_the_same_bundle(kit, tmp_path):
     assert first.path.read_bytes() == second.path.read_bytes()
     (kit / "harness/run.py").write_text("pass\n")
     assert pack(kit / "harness", tmp_path / "three.tar.gz").digest != first.digest
-    assert not check_bundle(second.path).findings
+    assert not check_package(second.path).findings
 
 
 values = st.recursive(

@@ -1,0 +1,27 @@
+"""Packages are bundles or images."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("evaluation", "0008_answer_digest"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="storedpackage",
+            name="kind",
+            field=models.CharField(
+                choices=[("bundle", "bundle"), ("image", "image")],
+                db_default="bundle",
+                default="bundle",
+                max_length=8,
+            ),
+        ),
+        migrations.AddField(
+            model_name="storedpackage",
+            name="tree_digest",
+            field=models.CharField(blank=True, db_default="", max_length=64),
+        ),
+    ]
