@@ -159,7 +159,11 @@ def test_the_wheel_holds_what_is_pure_and_nothing_else(dist):
     assert {place for place in modules if place.startswith("evaluation/")} == {
         *("evaluation/__init__.py", "evaluation/grader/__init__.py"),
         *("evaluation/grader/faults.py", "evaluation/grader/scripts.py"),
-        *(f"evaluation/gateway/{path.name}" for path in (ROOT / "platform/evaluation/gateway").glob("*.py")),
+        *(
+            f"evaluation/{part}/{path.name}"
+            for part in ("gateway", "images")
+            for path in (ROOT / "platform/evaluation" / part).glob("*.py")
+        ),
     }
     assert not [place for place in modules if place.startswith("benchmark/") and place.count("/") == 1][1:]
     assert not [place for place in places if "__pycache__" in place]

@@ -190,7 +190,7 @@ def test_no_room_for_an_image_is_a_fault_of_ours(
         patch.setattr("evaluation.images.cache.shutil.disk_usage", lambda path: full)
         executor.run_one([])
     first = Attempt.objects.exclude(ending="").get(episode__run=run)
-    assert (first.ending, first.cause) == (Ending.INFRASTRUCTURE_FAULT, "store_or_disk")
+    assert (first.ending, first.cause) == (Ending.INFRASTRUCTURE_FAULT, "disk_full")
     executor.run_one([])
     assert (
         Attempt.objects.filter(episode__run=run).exclude(ending="").order_by("number").last().ending
@@ -206,7 +206,7 @@ def test_a_package_whose_image_is_not_the_one_that_was_checked_runs_nowhere(
     cut(run, 1)
     StoredPackage.objects.filter(pk=run.package_id).update(tree_digest="0" * 64)
     executor = Executor("w", tmp_path / "w", sandbox)
-    for _ in range(claims.RETRIES + 1):
+    for _ in range(claims.retries() + 1):
         executor.run_one([])
     ended = Attempt.objects.filter(episode__run=run).exclude(ending="")
     assert {row.ending for row in ended} == {Ending.INFRASTRUCTURE_FAULT}

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0008_answer_digest"),
+        ("evaluation", "0012_purges_of_artefacts"),
     ]
 
     operations = [
