@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.permissions import Permission
+from evaluation.hosts.policies import SpeedClass
 from governance import ledger, queries
 from governance.correcting.models import Cause
 from governance.models import DomainAggregate, LeakCharge
@@ -62,6 +63,10 @@ class ResultOut(serializers.Serializer[Any]):
     released_at = serializers.DateTimeField()
     policy = serializers.CharField()
     versions = serializers.DictField(child=serializers.CharField())
+    isolation = serializers.ListField(child=serializers.CharField())
+    """Isolation grades of all hosts of the run, each once."""
+    speed = serializers.ListField(child=serializers.ChoiceField(choices=[one.value for one in SpeedClass]))
+    """Speed classes of the same hosts."""
     confirmed_in = serializers.CharField(required=False)
     """The dated release whose confirmed values these are, in place of the first ones."""
     sides = serializers.DictField(

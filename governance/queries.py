@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from benchmark.models import Domain, TaskSetVersion
@@ -47,6 +47,10 @@ class ReleasedResult:
     released_at: datetime
     policy_label: str
     versions: dict[str, str] = field(default_factory=dict)
+    isolation: tuple[str, ...] = ()
+    """Isolation grades of all hosts that ran it, each once; empty where they were not kept yet."""
+    speed: tuple[str, ...] = ()
+    """Speed classes of the same hosts."""
     confirmed_in: str = ""
     """The dated release whose confirmed values stand here in place of the first ones; empty before that."""
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -84,6 +88,8 @@ class ReleasedResult:
             "released_at": self.released_at.isoformat(),
             "policy": self.policy_label,
             "versions": self.versions,
+            "isolation": list(self.isolation),
+            "speed": list(self.speed),
         }
 
 
@@ -121,9 +127,12 @@ def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
         .prefetch_related("domains__earlier")
     )
     found = {row.submission_id: _result(row) for row in rows}
-    for submission, (date, entry) in confirmed(submissions).items():
+    for submission, (row, date, entry) in confirmed(submissions).items():
         if submission in found:
-            found[submission] = _confirmed(found[submission], date, entry)
+            shown = _confirmed(found[submission], date, entry)
+            found[submission] = replace(
+                shown, isolation=_all_of(row.run, "isolation"), speed=_all_of(row.run, "speed")
+            )
     for submission, corrected in corrections(submissions).items():
         if submission in found:
             found[submission] = _corrected(found[submission], corrected)
@@ -151,7 +160,14 @@ def _result(release: Release) -> ReleasedResult:
         released_at=release.released_at,
         policy_label=release.policy.profile,
         versions=release.versions,
+        isolation=_all_of(release.submission.held_out_run, "isolation"),
+        speed=_all_of(release.submission.held_out_run, "speed"),
     )
+
+
+def _all_of(run: EvaluationRun | None, what: Literal["isolation", "speed"]) -> tuple[str, ...]:
+    """Grades or classes of the hosts of a run, all together; never which of them ran what."""
+    return tuple(getattr(run, what)) if run is not None else ()
 
 
 def _confirmed(first: ReleasedResult, date: ReleaseDate, entry: Mapping[str, Any]) -> ReleasedResult:

@@ -26,18 +26,20 @@ def dated(label: str) -> ReleaseDate | None:
     ).first()
 
 
-def confirmed(submissions: Iterable[Submission]) -> dict[UUID, tuple[ReleaseDate, dict[str, Any]]]:
-    """By submission whose confirmed values a dated release has published: that release, and its entry there."""
+def confirmed(
+    submissions: Iterable[Submission],
+) -> dict[UUID, tuple[ConfirmationRun, ReleaseDate, dict[str, Any]]]:
+    """By submission whose confirmed values a dated release has published: its confirmation, the release, its entry."""
     rows = ConfirmationRun.objects.filter(
         submission__in=[submission.pk for submission in submissions],
         state=ConfirmationRun.State.CONFIRMED,
         release_date__isnull=False,
-    ).select_related("release_date")
+    ).select_related("release_date", "run")
     found = {}
     for row in rows:
         entry = document.entry_of(row)
         if entry is not None and row.release_date is not None:
-            found[row.submission_id] = (row.release_date, entry)
+            found[row.submission_id] = (row, row.release_date, entry)
     return found
 
 

@@ -192,6 +192,18 @@ def isolation_grade(value: str) -> Any:
 
 
 @register.simple_tag
+def speed_class(value: str) -> Any:
+    """How fast a host is against the reference."""
+    return statuses.SPEEDS.get(value, value) if value else "–"
+
+
+@register.simple_tag
+def held_out_refusal(value: str) -> Any:
+    """Why a worker takes no held-out work."""
+    return statuses.HELD_OUT_REFUSALS.get(value, value)
+
+
+@register.simple_tag
 def probe_place(value: str) -> Any:
     """Which sandbox a probe ran in."""
     return statuses.SANDBOXES.get(value, value) if value else "–"

@@ -6,8 +6,8 @@ once another claim was made, so a worker that was stopped, lost or told twice ch
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ import psycopg
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
+from psycopg.types.json import Jsonb
 
 from audit import log
 from audit.events import Actor, system
@@ -24,7 +25,7 @@ from config.ids import opaque_id
 from evaluation import events, statements
 from evaluation.fleet.models import EpisodeQuarantine
 from evaluation.fleet.quarantine import set_apart
-from evaluation.models import Attempt, Ending, Episode
+from evaluation.models import Attempt, Ending, Episode, EvaluationRun
 
 WORKER_LOST = "worker_lost"
 STOPPED_BY_STAFF = "stopped_by_staff"
@@ -94,6 +95,9 @@ class Finish:
     artefact_key: str = ""
     artefact_sha256: str = ""
     answer_sha256: str = ""
+    host: str = ""
+    speed_class: str = ""
+    signals: Mapping[str, int] = field(default_factory=dict)
 
 
 def retries() -> int:
@@ -105,9 +109,14 @@ def lease() -> timedelta:
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def claim_execution(worker: str, kernel: str = "", host: str = "") -> ExecutionClaim | None:
-    """Take the next episode to execute, fairly across runs; None where nothing is to be had, execution is paused, or
-    the worker or its host are to take nothing.
+EVERY_KIND = tuple(str(kind) for kind in EvaluationRun.Kind)
+
+
+def claim_execution(
+    worker: str, kernel: str = "", host: str = "", kinds: Sequence[str] = EVERY_KIND
+) -> ExecutionClaim | None:
+    """Take the next episode to execute of runs of these kinds, fairly across them; None where nothing is to be had,
+    execution is paused, or the worker or its host are to take nothing.
 
     Within a run first attempts go before further ones, so that an episode that takes its worker down cannot hold
     up the others. A harness whose output its vendor sees never runs beside a held-out one on one kernel: there is
@@ -123,6 +132,7 @@ def claim_execution(worker: str, kernel: str = "", host: str = "") -> ExecutionC
                 worker=worker,
                 kernel=kernel,
                 host=host,
+                kinds=list(kinds),
                 now=now,
                 until=now + lease(),
                 attempt=opaque_id(),
@@ -195,7 +205,7 @@ def _end_attempt(claim: Claim, state: str, finish: Finish, *, by: Actor, step: i
         state=str(state),
         attempt=claim.attempt_id,
         ended_at=clock.now(),
-        **{**vars(finish), "ending": str(finish.ending)},
+        **{**vars(finish), "ending": str(finish.ending), "signals": Jsonb(dict(finish.signals))},
     )
     if ended is None:
         return False

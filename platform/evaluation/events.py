@@ -33,10 +33,14 @@ class RunExecuted(Event):
 
 
 class RunEnded(Event):
+    """`isolation` and `speed` are the grades and classes of all its hosts, joined by "; "."""
+
     kind: ClassVar[str] = "run.ended"
     subject_type: ClassVar[str] = "run"
     sentence = _("The run {subject} ended; {missing} episodes have no valid result.")
     missing: int
+    isolation: str = ""
+    speed: str = ""
 
 
 class RunReopened(Event):

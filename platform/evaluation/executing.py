@@ -7,7 +7,8 @@ import shutil
 import tempfile
 import time
 import traceback
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from uuid import UUID
@@ -69,11 +70,23 @@ def place_of(error: BaseException) -> str:
     return f"{type(error).__name__} at {where}"
 
 
+@dataclass(frozen=True)
+class Host:
+    """What a worker's machine adds to each of its attempts, and which kinds of runs it may claim."""
+
+    identity: str = ""
+    speed_class: str = ""
+    kinds: tuple[str, ...] = claims.EVERY_KIND
+
+
 class Executor:
     """One worker process's hands. `place` is its private folder; nothing in it outlives the process."""
 
-    def __init__(self, worker: str, place: Path, runtime: bubblewrap.Backend, host: str = "") -> None:
-        self.worker, self.host = worker, host
+    def __init__(
+        self, worker: str, place: Path, runtime: bubblewrap.Backend, host: Callable[[], Host] | None = None
+    ) -> None:
+        self.worker = worker
+        self._host = host or Host
         self._kernel = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self._actor = Actor(kind="worker", id=worker)
         self._sandbox = runtime
@@ -86,7 +99,8 @@ class Executor:
     def run_one(self, holding: list[Claim]) -> bool:
         """Claim and run one episode; False where nothing was to be had. `holding` is what the heartbeat renews."""
         try:
-            claim = claims.claim_execution(self.worker, self._kernel, self.host)
+            host = self._host()
+            claim = claims.claim_execution(self.worker, self._kernel, host.identity, host.kinds)
         except claims.KernelTaken:
             time.sleep(WAIT_SECONDS)
             return True
@@ -152,7 +166,9 @@ class Executor:
         brought = spec.workspace_tar
         assert isinstance(brought, bytes), "it came from a pack"
         answer = artefacts.answer_digest(snapshot, outcome.reply, brought)
-        return _finish(outcome, key, (artefacts.digest(data), answer), has_output=not silent)
+        finish = _finish(outcome, key, (artefacts.digest(data), answer), has_output=not silent)
+        host = self._host()
+        return replace(finish, host=host.identity, speed_class=host.speed_class)
 
     def _spec(self, claim: ExecutionClaim, run: EvaluationRun, harness: Path, root: Root | None) -> RunSpec:
         files = self._assets.files(claim.pack_id, claim.offset, claim.size)
@@ -192,4 +208,5 @@ def _finish(outcome: Outcome, key: str, digests: tuple[str, str], *, has_output:
         artefact_key=key,
         artefact_sha256=digests[0],
         answer_sha256=digests[1],
+        signals=dict(outcome.signals),
     )

@@ -10,6 +10,7 @@ from benchmark.models import Domain, TaskRevision, TaskSetVersion
 from config.ids import new_id, opaque_id
 from evaluation.alerts.models import FleetAlert  # noqa: F401 (models of this app)
 from evaluation.fleet.models import EpisodeQuarantine, FleetOrder, Pause  # noqa: F401 (models of this app)
+from evaluation.hosts.models import HostSpeed  # noqa: F401 (a model of this app)
 from evaluation.retention.models import ArtefactPurge, PurgedArtefact  # noqa: F401 (models of this app)
 from evaluation.upstreams.models import ModelUpstream, UpstreamCredential, UpstreamTrial  # noqa: F401 (models of this app)
 
@@ -75,6 +76,10 @@ class EvaluationRun(models.Model):
     """When `quarter` was last looked at. It changes on ticks only: how long single tasks take must not show."""
     missing = models.PositiveIntegerField(default=0)
     """Episodes without a valid result when the run ended."""
+    isolation = models.JSONField(default=list, db_default=[])
+    """Isolation grades of all hosts that ran it, each once, known when it has ended: never which host ran what."""
+    speed = models.JSONField(default=list, db_default=[])
+    """Speed classes of the same hosts."""
     lineage_id = models.UUIDField()
     line_id = models.UUIDField()
     priority = models.SmallIntegerField(default=0)
@@ -166,6 +171,11 @@ class Attempt(models.Model):
     exit_code = models.IntegerField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)
     isolation = models.CharField(max_length=64, blank=True)
+    host = models.CharField(max_length=64, blank=True, db_default="")
+    """Identity of the host it ran on; for staff."""
+    speed_class = models.CharField(max_length=24, blank=True, db_default="")
+    signals = models.JSONField(default=dict, db_default={})
+    """What the host counted, by name, where it is not 0 (`sandbox.spec.SIGNALS`); for staff."""
     has_output = models.BooleanField(default=False)
     """False only where a crash left neither reply nor artefact."""
     artefact_key = models.CharField(max_length=200, blank=True)
@@ -236,5 +246,8 @@ class WorkerReport(models.Model):
     grade = models.CharField(max_length=64)
     passed = models.BooleanField()
     report = models.JSONField(default=dict)
+    speed_class = models.CharField(max_length=24, blank=True, db_default="")
+    refusals = models.JSONField(default=list, db_default=[])
+    """Codes of why it takes no held-out work (`hosts.policies.Refusal`); empty where it does."""
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField()

@@ -18,6 +18,7 @@ from audit.events import Actor, system
 from benchmark.models import Group, TaskRevision, TaskSetVersion
 from config import clock
 from evaluation import events, queries
+from evaluation.hosts import queries as hosts
 from evaluation.models import Episode, EvaluationRun, RunSecret, RunShare, StoredPackage
 
 SECRET_BYTES = 32
@@ -180,12 +181,27 @@ def settle_run(run_id: UUID) -> str:
             log.append(events.RunExecuted(subject=run.id), by=system("evaluation"))
         if run.state == EvaluationRun.State.GRADING and not any(counts[state] for state in UNGRADED):
             missing = sum(counts[state] for state in LOST)
-            _move(run, EvaluationRun.State.ENDED, ended_at=clock.now(), missing=missing)
-            log.append(events.RunEnded(subject=run.id, missing=missing), by=system("evaluation"))
+            _end(run, missing)
         _note_progress(run, queries.quarter_of(counts, run.total))
         if run.state != before:
             transaction.on_commit(lambda: _tell_owner(run_id))
     return run.state
+
+
+def _end(run: EvaluationRun, missing: int) -> None:
+    grades, classes = hosts.conditions_of(run.id)
+    _move(
+        run,
+        EvaluationRun.State.ENDED,
+        ended_at=clock.now(),
+        missing=missing,
+        isolation=grades,
+        speed=classes,
+    )
+    ended = events.RunEnded(
+        subject=run.id, missing=missing, isolation="; ".join(grades), speed="; ".join(classes)
+    )
+    log.append(ended, by=system("evaluation"))
 
 
 def _note_progress(run: EvaluationRun, quarter: int) -> None:

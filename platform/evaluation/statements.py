@@ -26,7 +26,7 @@ turn AS MATERIALIZED (
   FROM evaluation_evaluationrun r
   JOIN evaluation_runshare s ON s.run_id = r.id
   LEFT JOIN busy ON busy.run_id = r.id
-  WHERE r.state = 'executing' AND NOT {SET_APART}
+  WHERE r.state = 'executing' AND r.kind = ANY(%(kinds)s) AND NOT {SET_APART}
     AND NOT EXISTS (SELECT FROM evaluation_pause p WHERE p.switch = 'execution' AND p.lifted_at IS NULL)
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready'
          ORDER BY e.attempts, e.position LIMIT 1)
@@ -104,7 +104,8 @@ WITH held AS (
   WHERE id = %(episode)s AND fence = %(fence)s AND state = 'leased' RETURNING id)
 UPDATE evaluation_attempt a SET ended_at = %(ended_at)s, ending = %(ending)s, cause = %(cause)s,
   exit_code = %(exit_code)s, seconds = %(seconds)s, isolation = %(isolation)s, has_output = %(has_output)s,
-  artefact_key = %(artefact_key)s, artefact_sha256 = %(artefact_sha256)s, answer_sha256 = %(answer_sha256)s
+  artefact_key = %(artefact_key)s, artefact_sha256 = %(artefact_sha256)s, answer_sha256 = %(answer_sha256)s,
+  host = %(host)s, speed_class = %(speed_class)s, signals = %(signals)s
 FROM held WHERE a.id = %(attempt)s AND a.episode_id = held.id RETURNING a.id
 """
 """No row where the claim was lost in the meantime: then nothing was written."""

@@ -21,9 +21,11 @@ from config import clock, store
 from config.ids import opaque_id
 from evaluation import claims
 from evaluation.claims import Claim
-from evaluation.executing import Executor
+from evaluation.executing import Executor, Host
 from evaluation.grading import Grader
-from evaluation.models import WorkerReport
+from evaluation.hosts import policies
+from evaluation.hosts import services as hosts
+from evaluation.models import EvaluationRun, WorkerReport
 from evaluation.sandbox import bubblewrap, selftest
 
 logger = structlog.get_logger(__name__)
@@ -53,6 +55,8 @@ class Hands:
         atexit.register(shutil.rmtree, self.place, ignore_errors=True)
         self.sandbox = bubblewrap.default_backend()
         self.report = selftest.run(self.sandbox.copies)
+        self._measured = False
+        self._know_host(settings.SPEED_WAIT_SECONDS if policies.reference() else 0.0)
         store.client()  # costs 0.2 s of processor time, and each of several threads would make one at first use
         self._record()
         threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
@@ -61,6 +65,20 @@ class Hands:
     def proved(self) -> bool:
         """Whether every required limit was shown to bite; without that no vendor code runs here."""
         return self.report.fit
+
+    def _know_host(self, patience: float) -> None:
+        """What the stored speed of this host admits; measured first, if it comes to rest within `patience` seconds."""
+        known = hosts.know_host(self.host, self.place, patience)
+        self._measured = known is not None
+        self.speed = policies.class_of(known, policies.reference())
+        self.refusals = policies.refusals(fit=self.report.fit, speed=self.speed)
+
+    def conditions(self) -> Host:
+        """What stands on each attempt of this worker, and what it may claim now."""
+        kinds = claims.EVERY_KIND
+        if self.refusals:
+            kinds = tuple(kind for kind in kinds if kind != EvaluationRun.Kind.HELD_OUT)
+        return Host(self.host, self.speed.value, kinds)
 
     def _record(self) -> None:
         now = clock.now()
@@ -72,6 +90,8 @@ class Hands:
                 "grade": self.report.grade[:64],
                 "passed": self.report.fit,
                 "report": self.report.as_json(),
+                "speed_class": self.speed.value,
+                "refusals": [refusal.value for refusal in self.refusals],
                 "started_at": now,
                 "seen_at": now,
             },
@@ -86,6 +106,9 @@ class Hands:
             try:
                 claims.renew(list(self.holding))
                 WorkerReport.objects.filter(worker=self.name).update(seen_at=clock.now())
+                if not (self._measured or self.holding):
+                    self._know_host(0.0)
+                    self._record()
             except DatabaseError as error:
                 logger.warning("heartbeat_failed", error=type(error).__name__)
                 connection.close()
@@ -99,7 +122,7 @@ def hands(queue: str) -> Hands:
 @lru_cache(maxsize=1)
 def executor() -> Executor:
     mine = hands("execute")
-    return Executor(mine.name, mine.place, mine.sandbox, mine.host)
+    return Executor(mine.name, mine.place, mine.sandbox, mine.conditions)
 
 
 @lru_cache(maxsize=1)

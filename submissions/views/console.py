@@ -16,6 +16,7 @@ from accounts.access import staff_page
 from accounts.registration.queries import waiting
 from accounts.views import signed_in
 from config import clock
+from evaluation.hosts.queries import speed_shares
 from evaluation.queries import live_workers
 from submissions import queries
 from submissions.delivery import delivers, show_status
@@ -47,8 +48,17 @@ def running(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_page
 def workers(request: HttpRequest) -> HttpResponse:
+    """What each worker proved, how fast its host is, and why one takes no held-out work."""
+    shares = {
+        host: {"processor": f"{one:.2f}", "disk": f"{two:.2f}"} for host, (one, two) in speed_shares().items()
+    }
     rows: list[dict[str, Any]] = [
-        {"worker": worker, "probes": probes(worker.report), "silent": is_silent(worker.seen_at)}
+        {
+            "worker": worker,
+            "probes": probes(worker.report),
+            "silent": is_silent(worker.seen_at),
+            "speed": shares.get(worker.host),
+        }
         for worker in live_workers(clock.now() - SEEN_WITHIN)
     ]
     return render(request, "console/workers.html", {"rows": rows})

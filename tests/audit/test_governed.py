@@ -67,6 +67,7 @@ UNGOVERNED = {
     "evaluation_taskresult": "never changes; the release event commits the root over all of them",
     "evaluation_publictaskresult": "never changes; shown to the vendor as it is",
     "evaluation_workerreport": "signs of life",
+    "evaluation_hostspeed": "measurements of machines; what a run got of them is in the event of its end",
     "evaluation_fleetalert": "an alarm about waiting work; raising it and its end have their events",
     "evaluation_artefactpurge": "never changes; made with the event that says the same",
     "evaluation_purgedartefact": "never changes; the event of its purge has the digest over all of them",

@@ -128,6 +128,8 @@ def test_workers_show_what_they_proved(staff: Client) -> None:
         grade="embedded, not the official root",
         passed=True,
         report={"probes": probes},
+        speed_class="below reference",
+        refusals=["host_below_reference"],
         started_at=clock.now(),
         seen_at=clock.now(),
     )
@@ -138,5 +140,8 @@ def test_workers_show_what_they_proved(staff: Client) -> None:
         "no_network",
         "passed",
         "not available here",
+        "below 0.9 of the reference",
+        "Takes no held-out work.",
+        "only preflights and canaries run there",
     ):
         assert words in text

@@ -78,6 +78,12 @@ EPISODE_RETRIES = ENV.int("LINGEE_EPISODE_RETRIES", default=2)
 FLEET_ALERT_SECONDS = ENV.float("LINGEE_FLEET_ALERT_SECONDS", default=300.0)
 #: Seconds between two instants at which a vendor can see a held-out run move on; the demo has 5.
 PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
+#: How fast the official hosts are: rounds of the fixed computation and MiB of flushed writes, each in a second
+#: (`manage.py measure_host` prints them). Empty: each host is its own reference, as in the embedded set-up.
+SPEED_REFERENCE_PROCESSOR = ENV.float("LINGEE_SPEED_REFERENCE_PROCESSOR", default=0.0)
+SPEED_REFERENCE_DISK = ENV.float("LINGEE_SPEED_REFERENCE_DISK", default=0.0)
+#: Seconds that a starting worker waits for its host to be idle, to measure it.
+SPEED_WAIT_SECONDS = ENV.float("LINGEE_SPEED_WAIT_SECONDS", default=60.0)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
 #: Bytes of unpacked images that the workers of one host keep; the longest unused goes first, one in use never.

@@ -141,6 +141,7 @@ class Backend:
             oom_kills=answer["oom_kills"],
             isolation=rootfs.isolation(spec.root),
             manifest=self.manifest(spec),
+            signals={name: int(count) for name, count in answer["signals"].items()},
         )
 
     def run_grader(self, spec: GradeSpec, command: tuple[str, ...] = grading.GRADER) -> GradeOutcome:

@@ -14,6 +14,7 @@ from evaluation.sandbox import files, masks, rootfs
 from evaluation.sandbox.box import Box, Clock, Ended, Host, Output, Streams
 from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.control import BACKLOG, PORT
+from evaluation.sandbox.kernellog import KernelLog
 from evaluation.sandbox.spec import REPLY_BYTES, Ending, Limits
 from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
 
@@ -38,6 +39,8 @@ class Episode:
     seconds: float = 0.0
     turn: int = 0
     exit_code: int | None = 0
+    uid: int = -1
+    kernel_log: KernelLog = field(default_factory=KernelLog)
 
     def __post_init__(self) -> None:
         self.limits = Limits(**self.request["limits"])
@@ -49,6 +52,7 @@ class Episode:
         workdir = os.open(self.request["workdir"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             identity = enter_namespace(self.host.drop_uid)
+            self.uid = identity.owner
             stage = self._prepare(identity)
             if self.request["listen"]:
                 with socket.create_server(("127.0.0.1", PORT), backlog=BACKLOG) as listener:
@@ -58,7 +62,7 @@ class Episode:
             if self.request["root"]:
                 box.opening = rootfs.opening(self.request["command"][0])
             overdue = self._play(stage, box, group)
-            return self._answer(stage, workdir, overdue, group.oom_kills() if group else 0)
+            return self._answer(stage, workdir, overdue, group)
         finally:
             os.close(workdir)
             if group is not None:
@@ -142,7 +146,7 @@ class Episode:
             self.hits["disk"] = None
 
     def _answer(
-        self, stage: Stage, workdir: int, overdue: bool, oom_kills: int
+        self, stage: Stage, workdir: int, overdue: bool, group: Group | None
     ) -> tuple[dict[str, Any], list[bytes]]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
@@ -164,9 +168,21 @@ class Episode:
             "reply_truncated": reply_truncated,
             "refused": found.lines(),
             "limit_hits": list(self.hits),
-            "oom_kills": oom_kills,
+            "oom_kills": group.oom_kills() if group else 0,
+            "signals": self._signals(found, group),
         }
         return answer, [bytes(self.streams.out.kept), bytes(self.streams.err.kept), reply or b""]
+
+    def _signals(self, found: files.Snapshot, group: Group | None) -> dict[str, int]:
+        """What the host counted, by the names of `spec.SIGNALS`, without what is 0."""
+        counts = {
+            "oom_kills": group.oom_kills() if group else 0,
+            "processes_refused": group.pids_refused() if group else 0,
+            "file_system_full": int("disk" in self.hits),
+            "artefacts_refused": len(found.refused) + found.more_refused,
+            "killed_by_filter": self.kernel_log.kills_of(self.uid),
+        }
+        return {name: count for name, count in counts.items() if count}
 
     def _ending(self, overdue: bool) -> Ending:
         """Time first, then limits, then the exit code; nothing the harness printed has a say."""

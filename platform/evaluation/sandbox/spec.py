@@ -141,6 +141,22 @@ class RunSpec:
             raise ValueError("no argument of the command may hold NUL")
 
 
+SIGNALS = (
+    "oom_kills",
+    "processes_refused",
+    "file_system_full",
+    "artefacts_refused",
+    "killed_by_filter",
+    "gateway_refusals",
+)
+"""What a host can count of an attempt, for staff; only what is not 0 is kept.
+
+Processes the kernel killed for memory, forks it refused, writable file systems that were full at the end of a turn,
+things left that were no regular files or too many, system calls by a foreign ABI that the filter killed for (where
+the kernel's log can be read), calls the model gateway refused.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What is left of an attempt when every process of it is gone.
@@ -150,7 +166,7 @@ class Outcome:
     workspace; `refused` names what was left out of it and why ("link out/x"), the first hundred with their
     names cut, and then how many more there were. `wrote` tells whether the
     run left any artefact: a file it made or changed. `limit_hits` lists which limits bit: memory, pids,
-    disk, file.
+    disk, file. `signals` is what the host counted (see `SIGNALS`).
     """
 
     ending: Ending
@@ -172,6 +188,7 @@ class Outcome:
     oom_kills: int
     isolation: str
     manifest: Mapping[str, object]
+    signals: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

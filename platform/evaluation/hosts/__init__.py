@@ -1,0 +1,1 @@
+"""The machines that workers run on: how fast they are, what that admits, what they counted."""
