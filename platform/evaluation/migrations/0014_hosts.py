@@ -14,7 +14,7 @@ def text(length: int) -> models.CharField:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0012_purges_of_artefacts"),
+        ("evaluation", "0013_package_kind"),
     ]
 
     operations = [
