@@ -118,6 +118,11 @@ def django_database(url: str, *, max_age: int | None) -> dict[str, object]:
         "OPTIONS": {
             "connect_timeout": 5,
             "application_name": "lingee",
+            # A host that is cut off learns it within half a minute; TCP alone takes a quarter of an hour.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
             # Only claims are prepared; they go by keys whatever their values, so one plan will do.
             "prepare_threshold": 5,
             "options": "-c plan_cache_mode=force_generic_plan",

@@ -29,8 +29,12 @@ from evaluation.models import Attempt, Ending, Episode, EvaluationRun
 
 WORKER_LOST = "worker_lost"
 STOPPED_BY_STAFF = "stopped_by_staff"
+HANDED_BACK = "handed_back"
+RUN_CANCELLED = "run_cancelled"
+HELD_STATES = (Episode.State.LEASED, Episode.State.GRADING)
 LOCK_SPACE = 1
 """First half of the advisory lock under which one kernel's claims are made one after the other."""
+UNBOUNDED = 1_000_000
 LOOKS = 3
 """How often a claim is tried again where other workers hold each episode of the run in turn just then."""
 
@@ -118,6 +122,10 @@ def claim_execution(
     """Take the next episode to execute of runs of these kinds, fairly across them; None where nothing is to be had,
     execution is paused, or the worker or its host are to take nothing.
 
+    A run waits while it, or all runs of its organisation and those linked with it, have as many episodes under way as
+    the settings allow, and while more of its episodes wait for a grader than those say: grading goes first. The
+    ceilings are looked at without a lock between hosts: as many as claim at the same instant may exceed them.
+
     Within a run first attempts go before further ones, so that an episode that takes its worker down cannot hold
     up the others. A harness whose output its vendor sees never runs beside a held-out one on one kernel: there is
     always some counter or cache through which one could tell the other what it reads. Raises KernelTaken where the
@@ -136,6 +144,9 @@ def claim_execution(
                 now=now,
                 until=now + lease(),
                 attempt=opaque_id(),
+                run_ceiling=settings.RUN_CEILING or UNBOUNDED,
+                lineage_ceiling=settings.ORGANISATION_CEILING or UNBOUNDED,
+                backlog=settings.GRADING_BACKLOG,
             )
         if row is None:
             return None
@@ -168,10 +179,20 @@ def _one(sql: str, **parameters: Any) -> tuple[Any, ...] | None:
         return row
 
 
-def renew(claims: list[Claim]) -> None:
-    """Extend the leases that are still held; a lost one stays lost."""
-    for claim in claims:
-        _held(claim, (Episode.State.LEASED, Episode.State.GRADING)).update(lease_until=clock.now() + lease())
+def renew(held: Sequence[Claim]) -> set[int]:
+    """Extend the leases that are still held; a lost one stays lost. Returns the episodes of those that are held."""
+    still = set()
+    for claim in held:
+        if _held(claim, HELD_STATES).update(lease_until=clock.now() + lease()):
+            still.add(claim.episode_id)
+    return still
+
+
+def still_held(held: Sequence[Claim]) -> set[int]:
+    """The episodes of those claims that are not void."""
+    fences = {claim.episode_id: claim.fence for claim in held}
+    rows = Episode.objects.filter(pk__in=fences, state__in=HELD_STATES).values_list("pk", "fence")
+    return {pk for pk, fence in rows if fences[pk] == fence}
 
 
 def _held(claim: Claim, states: tuple[str, ...]) -> Any:
@@ -241,7 +262,7 @@ def fail_grading(claim: GradingClaim) -> None:
 def reap(*, by: Actor) -> int:
     """End the attempts of workers whose lease ran out; returns how many episodes were freed."""
     now = clock.now()
-    lost = Q(lease_until__lt=now, state__in=(Episode.State.LEASED, Episode.State.GRADING))
+    lost = Q(lease_until__lt=now, state__in=HELD_STATES)
     freed = 0
     for episode in Episode.objects.filter(lost).only("id"):
         with transaction.atomic():
@@ -274,6 +295,31 @@ def _quarantine_poison(episode: Episode) -> None:
     if episode.state == Episode.State.UNAVAILABLE and lost > retries():
         reason = f"{lost} attempts ended with the loss of their worker"
         set_apart(episode, cause=EpisodeQuarantine.Cause.POISON, reason=reason, by=system("reaper"))
+
+
+def hand_back(claim: ExecutionClaim, *, by: Actor) -> bool:
+    """Give an episode to others at once: the attempt ends without an outcome, and none of its allowance is used up."""
+    finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=HANDED_BACK)
+    with transaction.atomic():
+        if not _end_attempt(claim, Episode.State.READY, finish, by=by, step=1):
+            return False
+        Episode.objects.filter(pk=claim.episode_id).update(attempts=claim.attempts - 1)
+    return True
+
+
+def hand_back_grading(claim: GradingClaim) -> bool:
+    """The same of a grading: it is executed, and waits for another grader."""
+    back = {"grading_attempts": claim.gradings - 1, "fence": claim.fence + 1, "lease_until": None}
+    held = _held(claim, (Episode.State.GRADING,))
+    return bool(held.update(state=Episode.State.EXECUTED, **back))
+
+
+def cancel_attempts(run_id: UUID, *, by: Actor) -> None:
+    """End every attempt of a locked run that is under way: its claim is void, and its worker kills it."""
+    leased = Episode.objects.select_for_update().filter(run_id=run_id, state=Episode.State.LEASED)
+    for episode in leased.order_by("pk"):
+        finish = Finish(ending=Ending.CANCELLED, cause=RUN_CANCELLED)
+        _end_attempt(_claim_on(episode), Episode.State.CANCELLED, finish, by=by, step=1)
 
 
 def void_attempt(episode: Episode, *, by: Actor) -> None:

@@ -22,10 +22,12 @@ from audit.events import Actor
 from config import store, vault
 from evaluation import artefacts, claims, packages
 from evaluation.assets import AssetCache, AssetsBroken
-from evaluation.claims import Claim, ExecutionClaim, Finish
+from evaluation.claims import ExecutionClaim, Finish
+from evaluation.holding import Hold, Holding, Stop
 from evaluation.images.cache import RootCache
 from evaluation.models import Ending, EvaluationRun
 from evaluation.sandbox import bubblewrap
+from evaluation.sandbox.control import EpisodeCancelled
 from evaluation.sandbox.spec import (
     InfrastructureFault,
     Limits,
@@ -34,7 +36,7 @@ from evaluation.sandbox.spec import (
     RunSpec,
     SandboxUnavailable,
 )
-from evaluation.services import episode_seed
+from evaluation.services import episode_seed, wake_execute
 
 logger = structlog.get_logger(__name__)
 
@@ -96,8 +98,8 @@ class Executor:
         self._scratch = place / "episodes"
         self._scratch.mkdir(parents=True, exist_ok=True)
 
-    def run_one(self, holding: list[Claim]) -> bool:
-        """Claim and run one episode; False where nothing was to be had. `holding` is what the heartbeat renews."""
+    def run_one(self, holding: Holding) -> bool:
+        """Claim and run one episode; False where nothing was to be had. What `holding` holds is watched over."""
         try:
             host = self._host()
             claim = claims.claim_execution(self.worker, self._kernel, host.identity, host.kinds)
@@ -106,30 +108,39 @@ class Executor:
             return True
         if claim is None:
             return False
-        holding.append(claim)
-        try:
-            finish = self._run(claim)
-        finally:
-            holding.remove(claim)
-        if not claims.finish_attempt(claim, finish, by=self._actor):
+        with holding.hold(claim) as hold:
+            finish = self._run(claim, hold)
+        if finish is None:
+            self._let_go(claim, hold)
+        elif not claims.finish_attempt(claim, finish, by=self._actor):
             logger.info("claim_lost", attempt=str(claim.attempt_id))
         return True
 
-    def _run(self, claim: ExecutionClaim) -> Finish:
+    def _let_go(self, claim: ExecutionClaim, hold: Hold) -> None:
+        """No process of it is left. Where the claim was lost, whoever voided it wrote the attempt's end."""
+        handed = hold.stopped is Stop.HAND_BACK and claims.hand_back(claim, by=self._actor)
+        logger.info("handed_back" if handed else "claim_lost", attempt=str(claim.attempt_id))
+        if handed:
+            wake_execute()
+
+    def _run(self, claim: ExecutionClaim, hold: Hold) -> Finish | None:
+        """How the attempt ended; None where it was stopped from outside."""
         try:
-            return self._try(claim)
+            return self._try(claim, hold)
+        except EpisodeCancelled:
+            return None
         except SandboxUnavailable as fault:
             return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=fault.code)
         except InfrastructureFault as fault:
-            return self._after_fault(claim, fault.code)
+            return self._after_fault(claim, hold, fault.code)
         except OUR_FAULTS as fault:
             logger.warning("attempt_failed", attempt=str(claim.attempt_id), error=type(fault).__name__)
             return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=_ours(fault))
         except Exception as error:  # noqa: BLE001 - whatever it is, the claim gets its end
             logger.error("attempt_failed", attempt=str(claim.attempt_id), error=place_of(error))
-            return self._after_fault(claim, "worker_error")
+            return self._after_fault(claim, hold, "worker_error")
 
-    def _after_fault(self, claim: ExecutionClaim, cause: str) -> Finish:
+    def _after_fault(self, claim: ExecutionClaim, hold: Hold, cause: str) -> Finish | None:
         """A fault around the sandbox: tried again first; the last time a control tells whose it is.
 
         The same task is run in the same place with a command that does nothing. If that works, the fault follows
@@ -139,24 +150,25 @@ class Executor:
         if claim.attempts > claims.retries():
             try:
                 return replace(
-                    self._try(claim, command=CONTROL_COMMAND),
+                    self._try(claim, hold, command=CONTROL_COMMAND),
                     ending=Ending.LIMIT_EXCEEDED,
                     cause=FOLLOWS_HARNESS,
                     has_output=False,
                 )
+            except EpisodeCancelled:
+                return None
             except Exception as error:  # noqa: BLE001 - then it is our fault indeed
                 logger.error("control_failed", attempt=str(claim.attempt_id), error=place_of(error))
         return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=cause)
 
-    def _try(self, claim: ExecutionClaim, command: tuple[str, ...] | None = None) -> Finish:
+    def _try(self, claim: ExecutionClaim, hold: Hold, command: tuple[str, ...] | None = None) -> Finish:
         run = run_row(claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         try:
             with packages.in_place(run.package, self._packages, self._images) as (harness, root):
                 spec = self._spec(claim, run, harness, root)
-                outcome = self._sandbox.run_episode(
-                    replace(spec, command=command) if command else spec, folder
-                )
+                asked = replace(spec, command=command) if command else spec
+                outcome = self._sandbox.run_episode(asked, folder, hold.control())
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
             data = artefacts.bundle(outcome, snapshot)
             key = packages.store_artefacts(run.package, data)

@@ -15,9 +15,10 @@ from config import clock
 from evaluation import artefacts, claims, packages
 from evaluation.artefacts import Left
 from evaluation.assets import AssetCache
-from evaluation.claims import Claim, GradingClaim
+from evaluation.claims import GradingClaim
 from evaluation.executing import OUR_FAULTS, place_of, run_row
 from evaluation.grader.reward import decimal_text, decode
+from evaluation.holding import Holding
 from evaluation.models import EvaluationRun, PublicTaskResult, TaskResult
 from evaluation.sandbox import bubblewrap
 from evaluation.sandbox.spec import GradeSpec
@@ -75,12 +76,16 @@ class Grader:
         self._scratch.mkdir(parents=True, exist_ok=True)
         self._version = version[:64]
 
-    def grade_one(self, holding: list[Claim]) -> bool:
+    def grade_one(self, holding: Holding) -> bool:
         """Claim and grade one episode; False where nothing was to be had."""
         claim = claims.claim_grading(self.worker, self.host)
         if claim is None:
             return False
-        holding.append(claim)
+        with holding.hold(claim):
+            self._try(claim)
+        return True
+
+    def _try(self, claim: GradingClaim) -> None:
         try:
             self._grade(claim)
         except (ArtefactsLost, *OUR_FAULTS) as fault:
@@ -89,9 +94,6 @@ class Grader:
         except Exception as error:  # noqa: BLE001 - whatever it is, the claim gets its end
             logger.warning("grading_failed", attempt=str(claim.attempt_id), error=place_of(error))
             self._after_fault(claim)
-        finally:
-            holding.remove(claim)
-        return True
 
     def _after_fault(self, claim: GradingClaim) -> None:
         """A technical fault while grading: tried once more; then a control tells whose it is.

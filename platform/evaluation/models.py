@@ -21,6 +21,8 @@ class Ending(models.TextChoices):
     BUDGET_EXHAUSTED = "budget_exhausted", _("budget exhausted")
     LIMIT_EXCEEDED = "limit_exceeded", _("limit exceeded")
     INFRASTRUCTURE_FAULT = "infrastructure_fault", _("infrastructure fault")
+    CANCELLED = "cancelled", _("cancelled")
+    """Of an attempt whose run was cancelled; no result has it."""
 
 
 class StoredPackage(models.Model):

@@ -17,7 +17,7 @@ from audit import log
 from audit.events import Actor, system
 from benchmark.models import Group, TaskRevision, TaskSetVersion
 from config import clock
-from evaluation import events, queries
+from evaluation import claims, events, queries
 from evaluation.hosts import queries as hosts
 from evaluation.models import Episode, EvaluationRun, RunSecret, RunShare, StoredPackage
 
@@ -123,11 +123,15 @@ def wake_execute() -> None:
 
 
 def cancel_run(run: EvaluationRun, *, by: Actor) -> None:
-    """Nothing more of the run starts; what is under way ends into nothing. Cancelling twice changes nothing."""
+    """Nothing more of the run starts, and what is under way is killed within seconds. Cancelling twice changes nothing.
+
+    Its attempts end as `cancelled`; the workers that hold them find their claims void (`watching`).
+    """
     with transaction.atomic():
         locked = EvaluationRun.objects.select_for_update().get(pk=run.pk)
         if locked.state in (EvaluationRun.State.ENDED, EvaluationRun.State.CANCELLED):
             return
+        claims.cancel_attempts(locked.id, by=by)
         Episode.objects.filter(run=locked).exclude(state=Episode.State.GRADED).update(
             state=Episode.State.CANCELLED, fence=F("fence") + 1, lease_until=None
         )

@@ -18,6 +18,9 @@ SET_APART = """EXISTS (
 CLAIM_EXECUTION = f"""
 WITH busy AS (
   SELECT run_id, count(*) AS leased FROM evaluation_episode WHERE state = 'leased' GROUP BY run_id),
+full_lineage AS (
+  SELECT r.lineage_id FROM busy JOIN evaluation_evaluationrun r ON r.id = busy.run_id
+  GROUP BY r.lineage_id HAVING sum(busy.leased) >= %(lineage_ceiling)s),
 turn AS MATERIALIZED (
   SELECT r.id, count(*) OVER () > 1 AS several, EXISTS (
       SELECT FROM evaluation_episode o JOIN evaluation_evaluationrun other ON other.id = o.run_id
@@ -28,6 +31,10 @@ turn AS MATERIALIZED (
   LEFT JOIN busy ON busy.run_id = r.id
   WHERE r.state = 'executing' AND r.kind = ANY(%(kinds)s) AND NOT {SET_APART}
     AND NOT EXISTS (SELECT FROM evaluation_pause p WHERE p.switch = 'execution' AND p.lifted_at IS NULL)
+    AND coalesce(busy.leased, 0) < %(run_ceiling)s
+    AND r.lineage_id NOT IN (SELECT lineage_id FROM full_lineage)
+    AND %(backlog)s > (SELECT count(*) FROM (
+      SELECT FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed' LIMIT %(backlog)s) waiting)
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready'
          ORDER BY e.attempts, e.position LIMIT 1)
   ORDER BY coalesce(busy.leased, 0), s.served_at NULLS FIRST, r.priority DESC, r.created_at LIMIT 1),

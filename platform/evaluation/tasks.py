@@ -7,7 +7,7 @@ from uuid import UUID
 
 import structlog
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 
 from audit.events import system
 from config.celery import send_ticket
@@ -28,6 +28,12 @@ def prove_isolation(sender: object, **kwargs: object) -> None:
         if name in queues:
             worker.hands(name)
             send_ticket(f"evaluation.tasks.{name}", queue=name)
+
+
+@worker_shutting_down.connect
+def leave(**kwargs: object) -> None:
+    """SIGTERM: finish or hand back."""
+    worker.leave()
 
 
 @shared_task(name="evaluation.tasks.execute")

@@ -6,7 +6,6 @@ import atexit
 import os
 import shutil
 import socket
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,18 +14,17 @@ from pathlib import Path
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
 
 from config import clock, store
 from config.ids import opaque_id
-from evaluation import claims
-from evaluation.claims import Claim
 from evaluation.executing import Executor, Host
 from evaluation.grading import Grader
+from evaluation.holding import Holding
 from evaluation.hosts import policies
 from evaluation.hosts import services as hosts
 from evaluation.models import EvaluationRun, WorkerReport
 from evaluation.sandbox import bubblewrap, selftest
+from evaluation.watching import Watch
 
 logger = structlog.get_logger(__name__)
 
@@ -48,7 +46,7 @@ class Hands:
         self.name = f"{name}-{opaque_id().hex[:8]}"[-64:]
         self.queue = queue
         self.host = (os.environ.get("LINGEE_HOST_NAME") or socket.gethostname())[:64]
-        self.holding: list[Claim] = []
+        self.holding = Holding()
         # Its name can be seen in the mount table of an episode, so it says nothing.
         self.place = Path(settings.WORK_DIR) / opaque_id().hex
         self.place.mkdir(parents=True, mode=0o711)
@@ -59,7 +57,7 @@ class Hands:
         self._know_host(settings.SPEED_WAIT_SECONDS if policies.reference() else 0.0)
         store.client()  # costs 0.2 s of processor time, and each of several threads would make one at first use
         self._record()
-        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+        Watch(self.name, self.host, self.holding, self._when_idle)
 
     @property
     def proved(self) -> bool:
@@ -99,24 +97,20 @@ class Hands:
         if not self.report.fit:
             logger.error("self_test_failed", worker=self.name)
 
-    def _beat(self) -> None:
-        """Renew what is held, three times within a lease. Lives in a thread with a connection of its own."""
-        while True:
-            time.sleep(settings.LEASE_SECONDS / 3)
-            try:
-                claims.renew(list(self.holding))
-                WorkerReport.objects.filter(worker=self.name).update(seen_at=clock.now())
-                if not (self._measured or self.holding):
-                    self._know_host(0.0)
-                    self._record()
-            except DatabaseError as error:
-                logger.warning("heartbeat_failed", error=type(error).__name__)
-                connection.close()
+    def _when_idle(self) -> None:
+        """A host that was too busy to be measured is measured when it has nothing to do."""
+        if not self._measured:
+            self._know_host(0.0)
+            self._record()
+
+
+_made: list[Hands] = []
 
 
 @lru_cache(maxsize=1)
 def hands(queue: str) -> Hands:
-    return Hands(queue)
+    _made.append(Hands(queue))
+    return _made[-1]
 
 
 @lru_cache(maxsize=1)
@@ -155,16 +149,23 @@ def _nothing() -> None:
     """Only one of the slots looks after runs."""
 
 
+def leave() -> None:
+    """The process was asked to end: nothing more is claimed, and what is held is finished within `DRAIN_SECONDS` or
+    given to others. Called from a handler of signals."""
+    for found in _made:
+        found.holding.leave()
+
+
 def work(
-    step: Callable[[list[Claim]], bool], holding: list[Claim], *, patience: float, pause: Callable[[], None]
+    step: Callable[[Holding], bool], holding: Holding, *, patience: float, pause: Callable[[], None]
 ) -> bool:
-    """Repeat `step` until nothing was to be had for `patience` seconds, or the turn is over.
+    """Repeat `step` until nothing was to be had for `patience` seconds, the turn is over, or the worker leaves.
 
     `pause` runs about once a second, where work runs out, and at the end. True where the turn ended with work left.
     """
     started = last_work = last_pause = time.monotonic()
     idle, wait = False, LOOK_SECONDS[0]
-    while time.monotonic() - started < TURN_SECONDS:
+    while time.monotonic() - started < TURN_SECONDS and not holding.leaving:
         if step(holding):
             last_work, idle, wait = time.monotonic(), False, LOOK_SECONDS[0]
         elif not idle:

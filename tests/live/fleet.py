@@ -115,6 +115,10 @@ class Fleet:
     def kill(self, name: str) -> None:
         os.kill(self.supervisor.pid(name), signal.SIGKILL)
 
+    def ask_to_end(self, name: str) -> None:
+        """SIGTERM, as an orderly stop of a host sends it; the supervisor starts it again."""
+        os.kill(self.supervisor.pid(name), signal.SIGTERM)
+
     def empty_redis(self) -> None:
         client = redis.Redis.from_url(self.redis_url)
         client.flushdb()

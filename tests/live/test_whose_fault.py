@@ -15,6 +15,7 @@ import pytest
 from evaluation import claims, services
 from evaluation.executing import CONTROL_COMMAND, FOLLOWS_HARNESS, Executor
 from evaluation.grading import EMPTY_TAR, Grader
+from evaluation.holding import Holding
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
 from evaluation.sandbox.bubblewrap import Backend, default_backend
 from evaluation.sandbox.control import Control
@@ -54,13 +55,13 @@ def one(imported: Any, tmp_path: Path, servers: Any) -> EvaluationRun:
 def execute(sandbox: Backend, place: Path) -> None:
     executor = Executor("w", place, sandbox)
     for _ in range(claims.retries() + 1):
-        executor.run_one([])
+        executor.run_one(Holding())
 
 
 def grade(sandbox: Backend, place: Path) -> None:
     grader = Grader("g", place, sandbox, "1")
     for _ in range(claims.retries() + 1):
-        grader.grade_one([])
+        grader.grade_one(Holding())
 
 
 def test_a_harness_that_breaks_the_sandbox_is_scored(one: EvaluationRun, tmp_path: Path) -> None:

@@ -76,6 +76,14 @@ LEASE_SECONDS = ENV.float("LINGEE_LEASE_SECONDS", default=60.0)
 EPISODE_RETRIES = ENV.int("LINGEE_EPISODE_RETRIES", default=2)
 #: Seconds that the oldest work of a queue may wait for a worker before the operators are told.
 FLEET_ALERT_SECONDS = ENV.float("LINGEE_FLEET_ALERT_SECONDS", default=300.0)
+#: Seconds after SIGTERM in which a worker may finish what it holds; then others get it. Shorter than what its host
+#: waits before it kills.
+DRAIN_SECONDS = ENV.float("LINGEE_DRAIN_SECONDS", default=20.0)
+#: Episodes under way at a time of one run, and of all runs of an organisation with those linked to it; 0 is no limit.
+RUN_CEILING = ENV.int("LINGEE_RUN_CEILING", default=0)
+ORGANISATION_CEILING = ENV.int("LINGEE_ORGANISATION_CEILING", default=0)
+#: So many executed episodes of a run may wait for a grader; while more do, none of it is claimed for execution.
+GRADING_BACKLOG = ENV.int("LINGEE_GRADING_BACKLOG", default=200)
 #: Seconds between two instants at which a vendor can see a held-out run move on; the demo has 5.
 PROGRESS_TICK_SECONDS = ENV.int("LINGEE_PROGRESS_TICK_SECONDS", default=900)
 #: How fast the official hosts are: rounds of the fixed computation and MiB of flushed writes, each in a second
