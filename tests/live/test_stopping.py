@@ -47,7 +47,7 @@ def held_by(run: EvaluationRun) -> str:
 
 @pytest.fixture(scope="module")
 def fleet(make_fleet: Callable[..., Fleet]) -> Fleet:
-    return make_fleet(LINGEE_DRAIN_SECONDS="10")
+    return make_fleet(LINGEE_DRAIN_SECONDS="6")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_cancelled_run_is_killed_within_five_seconds_and_its_attempts_say_so(
     assert set(attempts.values_list("ending", "cause")) == {(Ending.CANCELLED, "run_cancelled")}
     assert not attempts.filter(ended_at=None).exists()
     assert set(Episode.objects.filter(run=run).values_list("state", flat=True)) == {"cancelled"}
-    after = fleet.finish(fleet.submit("rule-script"))
+    after = fleet.finish(fleet.submit("rule-script", kind=EvaluationRun.Kind.CANARY, sample=1))
     assert after.missing == 0, "the workers go on"
 
 
@@ -101,13 +101,14 @@ def test_a_worker_that_is_asked_to_end_hands_back_what_it_cannot_finish(
 
 
 def test_what_a_worker_can_finish_after_it_was_asked_to_end_it_finishes(fleet: Fleet) -> None:
-    run = fleet.submit("rule-script", command=sleeper(1.5), kind=EvaluationRun.Kind.CANARY, sample=1)
+    run = fleet.submit("rule-script", command=sleeper(1), kind=EvaluationRun.Kind.CANARY, sample=1)
     assert fleet.wait(lambda: bool(held_by(run))), fleet.trouble(run)
     fleet.ask_to_end(held_by(run))
     assert fleet.wait(lambda: Attempt.objects.filter(episode__run=run, ending=Ending.FINISHED).exists())
     assert Attempt.objects.get(episode__run=run).number == 1
 
 
+@pytest.mark.slow
 def test_what_a_worker_in_quarantine_holds_goes_to_others_at_once(
     fleet: Fleet, start: Callable[..., EvaluationRun]
 ) -> None:
