@@ -103,7 +103,7 @@ def test_a_full_disk_of_a_worker_is_ours_and_another_worker_goes_on(
         while True:
             rubbish.write(bytes(64 * 1024))
     assert not shutil.disk_usage(small_disk).free
-    assert executor.run_one([])
+    assert executor.run_one(Holding())
     first = Attempt.objects.get(episode__run=one)
     assert (first.ending, first.cause) == (Ending.INFRASTRUCTURE_FAULT, "disk_full")
     assert Episode.objects.get(run=one, state=Episode.State.READY).pk == first.episode_id
@@ -126,7 +126,7 @@ def test_a_grader_whose_disk_is_full_leaves_the_episode_to_others(
     with suppress(OSError), (small_disk / "rubbish").open("wb") as rubbish:
         while True:
             rubbish.write(bytes(64 * 1024))
-    assert grader.grade_one([])
+    assert grader.grade_one(Holding())
     assert Episode.objects.filter(run=one, state=Episode.State.EXECUTED).exists()
     assert not TaskResult.objects.filter(episode__run=one).exists()
     grade(sandbox, tmp_path)
