@@ -15,6 +15,7 @@ from django.conf import settings
 from evaluation import claims
 from evaluation.executing import IMAGES, Executor
 from evaluation.grading import Grader
+from evaluation.holding import Holding
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult, StoredPackage
 from evaluation.sandbox.bubblewrap import Backend, default_backend
 from submissions import services
@@ -82,9 +83,9 @@ def test_an_image_runs_on_public_tasks(imported: Any, sandbox: Backend, tmp_path
     assert submission.preflight_run is not None
     run = cut(submission.preflight_run)
     executor, grader = Executor("w", tmp_path / "w", sandbox), Grader("g", tmp_path / "g", sandbox, "1")
-    while executor.run_one([]):
+    while executor.run_one(Holding()):
         pass
-    while grader.grade_one([]):
+    while grader.grade_one(Holding()):
         pass
     rows = list(PublicTaskResult.objects.filter(run=run))
     assert len(rows) == TASKS
@@ -122,7 +123,7 @@ def test_workers_of_one_host_share_an_image_and_drop_none_that_is_in_use(
         from django.db import connection
 
         executor = Executor(f"w{number}", tmp_path / f"w{number}", sandbox)
-        while executor.run_one([]):
+        while executor.run_one(Holding()):
             pass
         connection.close()
 
@@ -147,7 +148,7 @@ def test_a_tree_that_was_changed_is_made_again_before_it_is_used(
     assert run is not None
     cut(run, 2)
     executor = Executor("w", tmp_path / "w", sandbox)
-    executor.run_one([])
+    executor.run_one(Holding())
     (root,) = [path for path in (settings.WORK_DIR / IMAGES).iterdir() if not path.name.startswith(".")]
     script = root / "harness/run.sh"
     harms: dict[str, Callable[[], object]] = {
@@ -157,13 +158,13 @@ def test_a_tree_that_was_changed_is_made_again_before_it_is_used(
         "gone": lambda: shutil.rmtree(root / "usr"),
     }
     harms[harm]()
-    executor.run_one([])
+    executor.run_one(Holding())
     assert script.stat().st_mode & 0o7777 == 0o755
     assert not (root / "usr/bin/extra").is_symlink()
     ended = Attempt.objects.filter(episode__run=run).exclude(ending="")
     assert [row.ending for row in ended] == [Ending.FINISHED] * 2
     grader = Grader("g", tmp_path / "g", sandbox, "1")
-    while grader.grade_one([]):
+    while grader.grade_one(Holding()):
         pass
     assert all("from an image" in row.reply for row in PublicTaskResult.objects.filter(run=run))
 
@@ -188,10 +189,10 @@ def test_no_room_for_an_image_is_a_fault_of_ours(
     with monkeypatch.context() as patch:
         full = shutil.disk_usage("/")._replace(free=0)
         patch.setattr("evaluation.images.cache.shutil.disk_usage", lambda path: full)
-        executor.run_one([])
+        executor.run_one(Holding())
     first = Attempt.objects.exclude(ending="").get(episode__run=run)
     assert (first.ending, first.cause) == (Ending.INFRASTRUCTURE_FAULT, "disk_full")
-    executor.run_one([])
+    executor.run_one(Holding())
     assert (
         Attempt.objects.filter(episode__run=run).exclude(ending="").order_by("number").last().ending
         == Ending.FINISHED
@@ -207,6 +208,6 @@ def test_a_package_whose_image_is_not_the_one_that_was_checked_runs_nowhere(
     StoredPackage.objects.filter(pk=run.package_id).update(tree_digest="0" * 64)
     executor = Executor("w", tmp_path / "w", sandbox)
     for _ in range(claims.retries() + 1):
-        executor.run_one([])
+        executor.run_one(Holding())
     ended = Attempt.objects.filter(episode__run=run).exclude(ending="")
     assert {row.ending for row in ended} == {Ending.INFRASTRUCTURE_FAULT}
