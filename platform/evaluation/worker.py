@@ -17,6 +17,7 @@ from django.conf import settings
 
 from config import clock, store
 from config.ids import opaque_id
+from evaluation.claims import EVERY_KIND
 from evaluation.executing import Executor, Host
 from evaluation.grading import Grader
 from evaluation.holding import Holding
@@ -73,7 +74,7 @@ class Hands:
 
     def conditions(self) -> Host:
         """What stands on each attempt of this worker, and what it may claim now."""
-        kinds = claims.EVERY_KIND
+        kinds = EVERY_KIND
         if self.refusals:
             kinds = tuple(kind for kind in kinds if kind != EvaluationRun.Kind.HELD_OUT)
         return Host(self.host, self.speed.value, kinds)

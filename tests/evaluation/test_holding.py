@@ -30,6 +30,7 @@ class Unthreaded(Watch):
 
     def __init__(self, holding: Holding) -> None:
         self._worker, self._host, self._holding, self._renewed = "w", "h", holding, 0.0
+        self._when_idle = lambda: None
 
     look_at_clock = Watch._look_at_clock
     ask = Watch._ask
