@@ -258,7 +258,7 @@ def _sidebar(area: str) -> list[tuple[str, str]]:
             ("watching:gaps", _("Public and held-out tasks")),
             ("rotating:queue", _("Rotation queue")),
             ("rotating:stock", _("Reserve of tasks")),
-            ("console:workers", _("Workers")),
+            ("console:workers", _("Fleet")),
             ("console:platform_upstreams", _("Model upstreams")),
             ("console:duties", _("Access review")),
             ("console:rooms", _("Audit rooms")),

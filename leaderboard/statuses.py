@@ -151,6 +151,16 @@ EVALUATION_RUN: dict[str, Look] = {
 
 WORKER: dict[str, Look] = {"silent": Look("warn", "warning", _("silent"))}
 
+SWITCH: dict[str, Look] = {
+    "on": Look("good", "check", pgettext_lazy("switch", "on")),
+    "paused": Look("warn", "pause", pgettext_lazy("switch", "paused")),
+}
+
+FLEET_ORDER: dict[str, Look] = {
+    "drain": Look("warn", "half", pgettext_lazy("fleet", "draining")),
+    "quarantine": Look("bad", "stop", pgettext_lazy("fleet", "in quarantine")),
+}
+
 PUBLISHER: dict[str, Look] = {
     "active": Look("good", "check", _("active")),
     "removed": Look("calm", "stop", _("removed")),
@@ -272,6 +282,8 @@ KINDS: dict[str, dict[str, Look]] = {
     "check": CHECK,
     "run": EVALUATION_RUN,
     "worker": WORKER,
+    "switch": SWITCH,
+    "fleet_order": FLEET_ORDER,
     "duty": DUTY,
     "room": ROOM,
     "problem": PROBLEM,
@@ -371,6 +383,7 @@ EPISODES: dict[str, Any] = {
     "grading": _("being graded"),
     "graded": _("graded"),
     "unavailable": _("unavailable"),
+    "quarantined": _("set apart"),
     "cancelled": _("cancelled"),
 }
 

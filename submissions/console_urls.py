@@ -5,6 +5,8 @@ from django.urls import path
 from submissions.views import (
     console,
     duties,
+    fleet,
+    fleet_runs,
     links,
     owners,
     packages,
@@ -57,5 +59,12 @@ urlpatterns = [
         platform_upstreams.retire,
         name="platform_upstream_retire",
     ),
-    path("console/workers/", console.workers, name="workers"),
+    path("console/workers/", fleet.workers, name="workers"),
+    path("console/submissions/<uuid:submission>/", fleet_runs.submission, name="submission"),
+    path("console/submissions/<uuid:submission>/rerun/", fleet_runs.rerun, name="rerun"),
+    path("console/episodes/<int:number>/quarantine/", fleet_runs.quarantine, name="episode_quarantine"),
+    path("console/quarantines/<uuid:which>/release/", fleet_runs.release, name="episode_release"),
+    path("console/switches/<slug:switch>/<slug:act>/", fleet.switch, name="switch_act"),
+    path("console/fleet/<slug:act>/<slug:scope>/<str:worker>/", fleet.order, name="fleet_order"),
+    path("console/orders/<uuid:which>/lift/", fleet.lift, name="fleet_order_lift"),
 ]

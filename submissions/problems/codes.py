@@ -187,6 +187,7 @@ class Code(StrEnum):
     MOVE_NOT_POSSIBLE = "move_not_possible"
     CHOICE_NOT_POSSIBLE = "choice_not_possible"
     REFUND_NOT_POSSIBLE = "refund_not_possible"
+    NOTHING_TO_RERUN = "nothing_to_rerun"
     RETURN_EXISTS = "return_exists"
     # confirmation runs
     HOLD_NOT_POSSIBLE = "hold_not_possible"

@@ -253,6 +253,13 @@ REFUSED: list[Row] = [
         _("This use is not counted: it was returned already, or is only reserved."),
     ),
     _says(
+        Code.NOTHING_TO_RERUN,
+        Fault.REQUEST,
+        _("Nothing to run again"),
+        _("The submission is %(state)s, and no ended run of it lacks results that the platform lost."),
+        _("Look at the submission again: what is missing may be under way already."),
+    ),
+    _says(
         Code.HOLD_NOT_POSSIBLE,
         Fault.REQUEST,
         _("Cannot be held"),

@@ -19,6 +19,8 @@ from accounts.models import Membership, User
 from accounts.rooms import services as rooms
 from benchmark.models import TaskSetVersion
 from config import store
+from evaluation.fleet import services as fleet
+from evaluation.models import Episode
 from governance.confirmation import services as confirmations
 from governance.confirmation.dating import date_on_command
 from submissions import queries, services
@@ -33,6 +35,7 @@ from tests.access.registration import filing
 from tests.access.upstreams.arranged import of_the_platform, registered
 from tests.accounts.duties import acting, member_of_staff, opened
 from tests.accounts.test_auditors import appointed
+from tests.factories import run_of
 from tests.governance.appeals.arranged import filed as appealed
 from tests.governance.desk.arranged import open_case
 from tests.governance.rotation import rows as rotation
@@ -223,6 +226,19 @@ def _of_the_desk(version: TaskSetVersion, governor: User) -> dict[str, object]:
     }
 
 
+def _of_the_fleet(version: TaskSetVersion, engineer: User) -> dict[str, object]:
+    """A run with an episode set apart, and a worker that is drained."""
+    episodes = [episode.pk for episode in Episode.objects.filter(run=run_of(version)).order_by("position")]
+    apart = fleet.quarantine_episode(episodes[0], reason="loops", by=acting(engineer))
+    order = fleet.order_fleet("drain", "worker", "w-0", reason="repairs", by=acting(engineer))
+    assert apart is not None
+    return {
+        "console:episode_quarantine number": episodes[1],
+        "console:episode_release which": apart.id,
+        "console:fleet_order_lift which": order.id,
+    }
+
+
 def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: User) -> dict[str, object]:
     """What staff and auditors look at, by the address and the argument where another address has it too."""
     office = opened()
@@ -260,5 +276,6 @@ def _of_the_console(version: TaskSetVersion, submission: Submission, auditor: Us
         "room": room.id,
         "opening": proposed(checked, engineer).id,
         **_of_the_desk(version, governor),
+        **_of_the_fleet(version, engineer),
         "console:return_act which": returns.propose(submission.pk, reason="down", by=acting(engineer)).id,
     }

@@ -57,6 +57,9 @@ OTHERWISE: dict[str, object] = {
     "index": 0,
     "slug": "no-such-task",
     "act": "confirm",
+    "switch": "execution",
+    "scope": "worker",
+    "worker": "w-1",
     **dict.fromkeys(("export", "session", "sheet"), MISSING),
 }
 """Arguments that are nobody's own thing."""
@@ -69,6 +72,8 @@ BY_ADDRESS: dict[str, dict[str, object]] = {
     "console:package_act": {"act": "approve"},
     "console:room_act": {"act": "end"},
     "console:return_act": {"act": "withdraw"},
+    "console:switch_act": {"act": "pause"},
+    "console:fleet_order": {"act": "drain"},
     "signals:case_act": {"act": "watch"},
     "signals:hold_act": {"act": "lift"},
     "signals:hold_decide": {"act": "withdraw"},

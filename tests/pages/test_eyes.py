@@ -16,7 +16,7 @@ from config import clock
 from leaderboard.templatetags.parts import marked
 from submissions.models import Submission
 from submissions.queries import preflight_report
-from submissions.views.console import is_silent, readable
+from submissions.views.fleet import is_silent, readable
 from submissions.views.scores import explained
 from tests.factories import saved
 from tests.pages import site

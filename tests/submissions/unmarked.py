@@ -66,7 +66,12 @@ UNMARKED = {
     "lists that name no task; what stands behind a row is marked": (
         *("rotating:queue", "rotating:stock", "problem_queue:queue", "problem_queue:queue_new"),
     ),
-    "what workers proved at start": ("console:workers",),
+    "what workers proved at start, and orders to them": (
+        *("console:workers", "console:switch_act", "console:fleet_order", "console:fleet_order_lift"),
+    ),
+    "forms of engineers that say how many runs are lost, and nothing of them": (
+        *("console:rerun", "console:episode_quarantine", "console:episode_release"),
+    ),
     "leads on only": ("console:inbox", "auditing:position", "auditing:rooms"),
     "sizes, roots, counts and times of the log": (
         *("auditing:checkpoints", "auditing:statistics", "auditing:integrity"),

@@ -51,6 +51,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "submission.answered_by_earlier": (("submission", ""), ("upload", "upload")),
     "submission.canary_started": (("submission", ""), ("run", "run")),
     "submission.lost_runs_repeated": (("submission", ""),),
+    "submission.rerun_ordered": (("submission", ""),),
     "submission.publication_consent_changed": (("submission", ""),),
     "cooldown.lifted": (("submission", ""),),
     "slot.reserved": (("submission", "submission"),),

@@ -1,0 +1,11 @@
+"""The console repeats what a run lost: the run begins to wait anew."""
+
+from django.db import migrations
+
+from audit.database import grant
+
+
+class Migration(migrations.Migration):
+    dependencies = [("evaluation", "0014_hosts")]
+
+    operations = [grant("UPDATE (served_at)", ["evaluation_runshare"], ["console"])]
