@@ -119,7 +119,7 @@ def _line(
 
 def attempts_of(run: EvaluationRun, most: int = SHOWN) -> list[Attempt]:
     """The latest attempts of a run that infrastructure took, or whose host counted something: newest first."""
-    rows = Attempt.objects.filter(episode__run=run).exclude(cause="")
+    rows = Attempt.objects.filter(episode__run=run).exclude(cause="", signals={})
     return list(rows.order_by("-started_at")[:most])
 
 
