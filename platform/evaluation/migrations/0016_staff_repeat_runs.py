@@ -6,6 +6,6 @@ from audit.database import grant
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0014_hosts")]
+    dependencies = [("evaluation", "0015_cancelled_attempts")]
 
     operations = [grant("UPDATE (served_at)", ["evaluation_runshare"], ["console"])]
