@@ -49,7 +49,7 @@ class Listening:
             sock.close()
 
     def close(self) -> None:
-        """Accept nothing more, shut what is open, and wait for its threads."""
+        """Accept nothing more, shut what is open, and wait for its threads, which read answers to their end."""
         self.stop()
         self._open.shut()
         with self._lock:
