@@ -38,6 +38,12 @@ def find_links() -> None:
     linking.scan(by=system("linking"))
 
 
+@shared_task(name="submissions.tasks.follow_upstreams")
+def follow_upstreams() -> None:
+    """Pause what waits for a model upstream, resume what waited (queue `governance`)."""
+    services.follow_upstreams()
+
+
 @shared_task(name="submissions.tasks.sweep")
 def sweep() -> None:
     """Find what lost tickets left lying (queue `governance`)."""

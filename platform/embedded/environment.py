@@ -15,7 +15,7 @@ KEY_HOLDERS = {
     "VAULT_KEY_WORKER": frozenset({"execute", "sealed", "test"}),
     "VAULT_KEY_SEALED": frozenset({"sealed", "test"}),
     "VAULT_KEY_PEOPLE": frozenset({"web", "console", "test"}),
-    "VAULT_KEY_UPSTREAM": frozenset({"sealed", "test"}),
+    "VAULT_KEY_UPSTREAM": frozenset({"execute", "sealed", "test"}),
     "VAULT_KEY_CASE": frozenset({"console", "test"}),
 }
 #: Public halves of keys: whoever holds one seals to it and cannot open. By name: the private key, and the holders.

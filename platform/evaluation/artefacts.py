@@ -24,13 +24,14 @@ class Left:
     ending: dict[str, Any]
 
 
-def bundle(outcome: Outcome, snapshot: bytes) -> bytes:
-    """All that is read later of an attempt, as one archive."""
+def bundle(outcome: Outcome, snapshot: bytes, *, tokens: int | None = None) -> bytes:
+    """All that is read later of an attempt, as one archive; `tokens` is None where nobody knows them."""
     ending = {
         "ending": outcome.ending.value,
         "which_budget": outcome.which_budget,
         "exit_code": outcome.exit_code,
         "seconds": outcome.seconds,
+        "tokens": tokens,
         "stdout_truncated": outcome.stdout_truncated,
         "stderr_truncated": outcome.stderr_truncated,
         "snapshot_truncated": outcome.snapshot_truncated,

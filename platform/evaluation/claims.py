@@ -32,6 +32,9 @@ STOPPED_BY_STAFF = "stopped_by_staff"
 HANDED_BACK = "handed_back"
 RUN_CANCELLED = "run_cancelled"
 HELD_STATES = (Episode.State.LEASED, Episode.State.GRADING)
+UPSTREAM_STOPPED = "upstream_stopped"
+UNCOUNTED = frozenset({UPSTREAM_STOPPED})
+"""Causes that use up none of an episode's attempts: it is tried again as if this one had not been."""
 LOCK_SPACE = 1
 """First half of the advisory lock under which one kernel's claims are made one after the other."""
 UNBOUNDED = 1_000_000
@@ -102,6 +105,11 @@ class Finish:
     host: str = ""
     speed_class: str = ""
     signals: Mapping[str, int] = field(default_factory=dict)
+    steps: int | None = None
+    tokens: int | None = None
+    tokens_complete: bool = True
+    asked_unlisted: bool = False
+    refused_calls: int = 0
 
 
 def retries() -> int:
@@ -207,6 +215,8 @@ def finish_attempt(claim: ExecutionClaim, finish: Finish, *, by: Actor) -> bool:
     """
     faulty = finish.ending == Ending.INFRASTRUCTURE_FAULT
     state = state_after_fault(claim.attempts) if faulty else Episode.State.EXECUTED
+    if finish.cause in UNCOUNTED:
+        state = Episode.State.READY
     with transaction.atomic():
         return _end_attempt(claim, state, finish, by=by)
 
@@ -223,6 +233,7 @@ def _end_attempt(claim: Claim, state: str, finish: Finish, *, by: Actor, step: i
         episode=claim.episode_id,
         fence=claim.fence,
         step=step,
+        uncounted=int(finish.cause in UNCOUNTED),
         state=str(state),
         attempt=claim.attempt_id,
         ended_at=clock.now(),

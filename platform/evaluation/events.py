@@ -118,3 +118,29 @@ class UpstreamRetired(Event):
     kind: ClassVar[str] = "upstream.retired"
     subject_type: ClassVar[str] = "upstream"
     sentence = _("{actor} retired the model upstream {subject}.")
+
+
+class UpstreamStopped(Event):
+    """Nothing calls it until it is resumed; runs that need it wait, and no clock of theirs runs."""
+
+    kind: ClassVar[str] = "upstream.stopped"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("Calls to the model upstream {subject} stopped: {cause}.")
+    cause: str
+    stop: str
+
+
+class UpstreamResumed(Event):
+    kind: ClassVar[str] = "upstream.resumed"
+    subject_type: ClassVar[str] = "upstream"
+    sentence = _("Calls to the model upstream {subject} go on; they had stopped: {cause}.")
+    cause: str
+    stop: str
+
+
+class ModelRefused(Event):
+    """Once for each attempt; what was asked for is the harness's text and stays out."""
+
+    kind: ClassVar[str] = "model.refused"
+    subject_type: ClassVar[str] = "attempt"
+    sentence = _("The attempt {subject} asked for a model that its HarnessCard does not list.")

@@ -22,7 +22,9 @@ from audit.events import Actor
 from config import store, vault
 from evaluation import artefacts, claims, packages
 from evaluation.assets import AssetCache, AssetsBroken
+from evaluation.calls.serving import Session, UpstreamsStopped
 from evaluation.claims import ExecutionClaim, Finish
+from evaluation.gateway.contract import Budget
 from evaluation.holding import Hold, Holding, Stop
 from evaluation.images.cache import RootCache
 from evaluation.models import Ending, EvaluationRun
@@ -127,6 +129,8 @@ class Executor:
         """How the attempt ended; None where it was stopped from outside."""
         try:
             return self._try(claim, hold)
+        except UpstreamsStopped:
+            return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=claims.UPSTREAM_STOPPED)
         except EpisodeCancelled:
             return None
         except SandboxUnavailable as fault:
@@ -164,15 +168,19 @@ class Executor:
     def _try(self, claim: ExecutionClaim, hold: Hold, command: tuple[str, ...] | None = None) -> Finish:
         run = run_row(claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
+        budget = Budget(claim.budget_steps, claim.budget_tokens)
+        session = Session(claim.attempt_id, claim.run_id, budget, control=hold.control, by=self._actor)
         try:
             with packages.in_place(run.package, self._packages, self._images) as (harness, root):
-                spec = self._spec(claim, run, harness, root)
+                spec = replace(self._spec(claim, run, harness, root), variables=session.variables)
                 asked = replace(spec, command=command) if command else spec
-                outcome = self._sandbox.run_episode(asked, folder, hold.control())
+                outcome = session.run(lambda: self._sandbox.run_episode(asked, folder, session.control))
+            effort = session.effort()
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
-            data = artefacts.bundle(outcome, snapshot)
+            data = artefacts.bundle(outcome, snapshot, tokens=effort.tokens)
             key = packages.store_artefacts(run.package, data)
         finally:
+            session.close()
             shutil.rmtree(folder, ignore_errors=True)
         silent = outcome.ending.value == Ending.CRASHED and not (outcome.reply or outcome.wrote)
         brought = spec.workspace_tar
@@ -180,7 +188,9 @@ class Executor:
         answer = artefacts.answer_digest(snapshot, outcome.reply, brought)
         finish = _finish(outcome, key, (artefacts.digest(data), answer), has_output=not silent)
         host = self._host()
-        return replace(finish, host=host.identity, speed_class=host.speed_class)
+        signals = {**finish.signals, **effort.signals()}
+        found = replace(finish, host=host.identity, speed_class=host.speed_class, signals=signals)
+        return replace(found, **vars(effort))
 
     def _spec(self, claim: ExecutionClaim, run: EvaluationRun, harness: Path, root: Root | None) -> RunSpec:
         files = self._assets.files(claim.pack_id, claim.offset, claim.size)

@@ -177,6 +177,7 @@ class Grader:
                 for item in outcome.items
             ],
             "seconds": left.ending["seconds"],
+            "tokens": left.ending.get("tokens"),
             "grader_version": self._version,
             "graded_at": clock.now(),
         }

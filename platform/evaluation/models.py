@@ -9,10 +9,17 @@ from django.utils.translation import gettext_lazy as _
 from benchmark.models import Domain, TaskRevision, TaskSetVersion
 from config.ids import new_id, opaque_id
 from evaluation.alerts.models import FleetAlert  # noqa: F401 (models of this app)
+from evaluation.calls.models import (  # noqa: F401 (models of this app)
+    ModelCall,
+    RunModel,
+    UpstreamDoubt,
+    UpstreamStop,
+    UpstreamUse,
+)
 from evaluation.fleet.models import EpisodeQuarantine, FleetOrder, Pause  # noqa: F401 (models of this app)
 from evaluation.hosts.models import HostSpeed  # noqa: F401 (a model of this app)
 from evaluation.retention.models import ArtefactPurge, PurgedArtefact  # noqa: F401 (models of this app)
-from evaluation.upstreams.models import ModelUpstream, UpstreamCredential, UpstreamTrial  # noqa: F401 (models of this app)
+from evaluation.upstreams.models import ModelUpstream, UpstreamCredential, UpstreamTrial  # noqa: F401
 
 
 class Ending(models.TextChoices):
@@ -184,6 +191,15 @@ class Attempt(models.Model):
     artefact_sha256 = models.CharField(max_length=64, blank=True)
     answer_sha256 = models.CharField(max_length=64, blank=True, db_default="")
     """Of what the run changed and said (`artefacts.answer_digest`); empty before it was taken."""
+    steps = models.PositiveIntegerField(null=True, blank=True)
+    """Model calls of the harness; null where it could make none."""
+    tokens = models.BigIntegerField(null=True, blank=True)
+    """All that its calls used, cached ones included; null where a count is missing or it could make no call."""
+    tokens_complete = models.BooleanField(db_default=True, default=True)
+    asked_unlisted = models.BooleanField(db_default=False, default=False)
+    """Whether the harness asked for a model that its HarnessCard does not list."""
+    refused_calls = models.PositiveIntegerField(db_default=0, default=0)
+    """Requests that the gateway refused, for staff."""
 
     class Meta:
         constraints = [

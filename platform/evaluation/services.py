@@ -18,6 +18,7 @@ from audit.events import Actor, system
 from benchmark.models import Group, TaskRevision, TaskSetVersion
 from config import clock
 from evaluation import claims, events, queries
+from evaluation.calls.services import ModelNeed, declare
 from evaluation.hosts import queries as hosts
 from evaluation.models import Episode, EvaluationRun, RunSecret, RunShare, StoredPackage
 
@@ -63,6 +64,7 @@ def create_run(
     limit_seconds: int | None = None,
     sample: int | None = None,
     priority: int = 0,
+    models: Sequence[ModelNeed] = (),
 ) -> EvaluationRun:
     """Make a run with all its episodes, in a secret random order that is new in each run.
 
@@ -92,6 +94,7 @@ def create_run(
         )
         RunSecret.objects.create(run=run, secret=secret)
         RunShare.objects.create(run=run)
+        declare(run, models)
         Episode.objects.bulk_create(
             [
                 Episode(run=run, task_id=task, run_index=index, position=at)

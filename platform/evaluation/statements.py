@@ -35,6 +35,8 @@ turn AS MATERIALIZED (
     AND r.lineage_id NOT IN (SELECT lineage_id FROM full_lineage)
     AND %(backlog)s > (SELECT count(*) FROM (
       SELECT FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed' LIMIT %(backlog)s) waiting)
+    AND NOT EXISTS (SELECT FROM evaluation_runmodel m JOIN evaluation_upstreamstop t ON t.upstream_id = m.upstream_id
+      WHERE m.run_id = r.id AND t.ended_at IS NULL)
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready'
          ORDER BY e.attempts, e.position LIMIT 1)
   ORDER BY coalesce(busy.leased, 0), s.served_at NULLS FIRST, r.priority DESC, r.created_at LIMIT 1),
@@ -107,12 +109,15 @@ where nothing waits."""
 
 END_ATTEMPT = """
 WITH held AS (
-  UPDATE evaluation_episode SET state = %(state)s, lease_until = NULL, fence = fence + %(step)s
+  UPDATE evaluation_episode SET state = %(state)s, lease_until = NULL, fence = fence + %(step)s,
+    attempts = attempts - %(uncounted)s
   WHERE id = %(episode)s AND fence = %(fence)s AND state = 'leased' RETURNING id)
 UPDATE evaluation_attempt a SET ended_at = %(ended_at)s, ending = %(ending)s, cause = %(cause)s,
   exit_code = %(exit_code)s, seconds = %(seconds)s, isolation = %(isolation)s, has_output = %(has_output)s,
   artefact_key = %(artefact_key)s, artefact_sha256 = %(artefact_sha256)s, answer_sha256 = %(answer_sha256)s,
-  host = %(host)s, speed_class = %(speed_class)s, signals = %(signals)s
+  host = %(host)s, speed_class = %(speed_class)s, signals = %(signals)s,
+  steps = %(steps)s, tokens = %(tokens)s, tokens_complete = %(tokens_complete)s,
+  asked_unlisted = %(asked_unlisted)s, refused_calls = %(refused_calls)s
 FROM held WHERE a.id = %(attempt)s AND a.episode_id = held.id RETURNING a.id
 """
 """No row where the claim was lost in the meantime: then nothing was written."""

@@ -13,6 +13,7 @@ from audit.events import system
 from config.celery import send_ticket
 from evaluation import claims, queries, services, worker
 from evaluation.alerts import services as alerts
+from evaluation.calls import services as calls
 from evaluation.models import Episode
 from evaluation.upstreams import services as upstreams
 
@@ -82,6 +83,7 @@ def sweep() -> None:
     settle()
     upstreams.give_up_lost(by=system("sweep"))
     alerts.watch(by=system("sweep"))
+    calls.review_stops(by=system("upstreams"))
     waiting = queries.waiting_states()
     if Episode.State.READY in waiting:
         send_ticket("evaluation.tasks.execute", queue="execute")
@@ -93,3 +95,9 @@ def sweep() -> None:
 def try_upstream(trial_id: str) -> None:
     """Make a trial call that was asked for (queue `governance`: it opens a credential)."""
     upstreams.make_trial(UUID(trial_id), by=system("upstream-trial"))
+
+
+@shared_task(name="evaluation.tasks.probe_upstream")
+def probe_upstream(upstream_id: str) -> None:
+    """Look whether an upstream that a worker doubts is down (queue `governance`: it opens a credential)."""
+    calls.settle_doubt(UUID(upstream_id), by=system("upstreams"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -23,11 +24,19 @@ from submissions.services import once, upstreams
 OWN_EXPOSURES = (Exposure.THIRD_PARTY.value, Exposure.VENDOR_ENDPOINT.value)
 
 
+def _price(**more: Any) -> serializers.DecimalField:
+    """Of a million tokens; null where none is stated."""
+    return serializers.DecimalField(max_digits=12, decimal_places=4, allow_null=True, **more)
+
+
 class LimitsIn(StrictSerializer):
     requests_per_minute = serializers.IntegerField(min_value=1, max_value=upstreams.MOST_A_MINUTE)
     concurrency = serializers.IntegerField(min_value=1, max_value=upstreams.MOST_AT_ONCE)
     ceiling = serializers.DecimalField(max_digits=12, decimal_places=2, min_value=0)
     currency = serializers.ChoiceField(choices=Currency.values)
+    input_price = _price(min_value=0, required=False)
+    cached_price = _price(min_value=0, required=False)
+    output_price = _price(min_value=0, required=False)
 
 
 class UpstreamIn(LimitsIn):
@@ -75,6 +84,9 @@ class UpstreamOut(serializers.Serializer[Any]):
     concurrency = serializers.IntegerField()
     ceiling = serializers.DecimalField(max_digits=12, decimal_places=2)
     currency = serializers.ChoiceField(choices=Currency.values)
+    input_price = _price()
+    cached_price = _price()
+    output_price = _price()
     state = serializers.ChoiceField(choices=["active", "retired"])
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(allow_null=True)
@@ -99,7 +111,7 @@ class UpstreamsOut(serializers.Serializer[Any]):
 
 ROW_FIELDS = (
     *("id", "name", "dialect", "base_url", "snapshot", "exposure", "requests_per_minute", "concurrency"),
-    *("ceiling", "currency", "state", "created_at", "retired_at"),
+    *("ceiling", "currency", *upstreams.PRICES, "state", "created_at", "retired_at"),
 )
 
 
@@ -149,12 +161,14 @@ class Upstreams(MemberView):
                 endpoint=upstreams.Endpoint(
                     **{name: body[name] for name in upstreams.Endpoint.__annotations__}
                 ),
-                limits=upstreams.Limits(**{name: body[name] for name in upstreams.Limits.__annotations__}),
+                limits=upstreams.Limits(
+                    **{name: body[name] for name in upstreams.Limits.__annotations__ if name in body}
+                ),
                 by=self.caller.actor,
             )
             return 201, shown(upstream_of(organisation, row.id))
 
-        sent = {**body, "ceiling": str(body["ceiling"])}
+        sent = {name: str(value) if isinstance(value, Decimal) else value for name, value in body.items()}
         answer = once(organisation, "upstreams", self.idempotency_key(), sent, act)
         return Response(answer.body, status=answer.status)
 

@@ -14,9 +14,22 @@ SCHEMA = "harness/1"
 KEYS = ("schema", "name", "version", "command")
 OPTIONAL = ("models", "limits", "kind")
 MODEL_KEYS = ("role", "dialect", "upstream")
+MODELS = 8
+ROLE = re.compile(r"[a-z][a-z0-9_]{0,31}\Z")
+UPSTREAM = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?\Z")
+DIALECTS = ("openai-chat", "openai-responses", "anthropic-messages")
 ARGUMENTS = 64
 ARGUMENT_BYTES = 4096
 MAXIMUM_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    """A model that the harness asks for: by which role, how spoken to, through which registered upstream."""
+
+    role: str
+    dialect: str
+    upstream: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,7 @@ class Manifest:
     version: str
     command: tuple[str, ...]
     limit_seconds: int | None
+    models: tuple[ModelUse, ...] = ()
 
     def stored(self) -> dict[str, Any]:
         """As kept with the submission."""
@@ -36,6 +50,7 @@ class Manifest:
             "version": self.version,
             "command": list(self.command),
             "limit_seconds": self.limit_seconds,
+            "models": [vars(model) for model in self.models],
         }
 
 
@@ -54,12 +69,12 @@ def read_manifest(data: bytes, *, name: str, version: str, kind: str = "bundle")
     _require_text(table["version"], "version")
     command = _command(table["command"])
     limit = _limit(table.get("limits"))
-    _refuse_models(table.get("models"))
+    models = _models(table.get("models"))
     if table["name"] != name:
         raise Finding(Rule.MANIFEST_NAME_DIFFERS, found=shown(table["name"]), expected=name)
     if table["version"] != version:
         raise Finding(Rule.MANIFEST_VERSION_DIFFERS, found=shown(table["version"]), expected=version)
-    return Manifest(name, version, command, limit)
+    return Manifest(name, version, command, limit, models)
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -119,12 +134,29 @@ def _limit(value: object) -> int | None:
     return seconds
 
 
-def _refuse_models(value: object) -> None:
-    """Models come with the gateway; until then a bundle that needs one is refused, after its keys were checked."""
-    if value is None or value == []:
-        return
-    if not isinstance(value, list) or not all(isinstance(model, dict) for model in value):
-        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="models", detail="an array of tables is needed")
-    for at, model in enumerate(value):
-        _require_keys(model, MODEL_KEYS, (), f"models[{at}].")
-    raise Finding(Rule.NOT_YET_SUPPORTED, what="[[models]]")
+def _models(value: object) -> tuple[ModelUse, ...]:
+    """The models in their order; each role once. Whether such upstreams exist is for who knows them to say."""
+    if value is None:
+        return ()
+    if not isinstance(value, list) or len(value) > MODELS or not all(isinstance(row, dict) for row in value):
+        detail = f"an array of at most {MODELS} tables is needed"
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key="models", detail=detail)
+    found: dict[str, ModelUse] = {}
+    for at, row in enumerate(value):
+        _require_keys(row, MODEL_KEYS, (), f"models[{at}].")
+        _require_form(row["role"], ROLE, f"models[{at}].role", "a-z, 0-9 and _, at most 32")
+        _require_form(
+            row["upstream"], UPSTREAM, f"models[{at}].upstream", "the name of a registered upstream"
+        )
+        if row["dialect"] not in DIALECTS:
+            detail = f"one of {', '.join(DIALECTS)} is needed"
+            raise Finding(Rule.MANIFEST_VALUE_INVALID, key=f"models[{at}].dialect", detail=detail)
+        if row["role"] in found:
+            raise Finding(Rule.MANIFEST_VALUE_INVALID, key=f"models[{at}].role", detail="each role once")
+        found[row["role"]] = ModelUse(**row)
+    return tuple(found.values())
+
+
+def _require_form(value: object, form: re.Pattern[str], key: str, detail: str) -> None:
+    if not isinstance(value, str) or not form.match(value):
+        raise Finding(Rule.MANIFEST_VALUE_INVALID, key=key, detail=detail)

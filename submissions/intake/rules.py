@@ -48,6 +48,10 @@ class Rule(StrEnum):
     MANIFEST_NAME_DIFFERS = "manifest_name_differs"
     MANIFEST_VERSION_DIFFERS = "manifest_version_differs"
     NOT_YET_SUPPORTED = "not_yet_supported"
+    # what harness.toml, card and registered upstreams say together
+    MODEL_NOT_REGISTERED = "model_not_registered"
+    MODEL_NOT_IN_CARD = "model_not_in_card"
+    MODEL_EXPOSURE_REFUSED = "model_exposure_refused"
     # card.json
     CARD_NOT_JSON = "card_not_json"
     CARD_UNKNOWN_KEY = "card_unknown_key"
@@ -57,7 +61,7 @@ class Rule(StrEnum):
 
 
 MANIFEST_RULES = tuple(
-    rule for rule in Rule if rule.startswith("manifest_") or rule is Rule.NOT_YET_SUPPORTED
+    rule for rule in Rule if rule.startswith(("manifest_", "model_")) or rule is Rule.NOT_YET_SUPPORTED
 )
 CARD_RULES = tuple(rule for rule in Rule if rule.startswith("card_"))
 PACKAGE_RULES = tuple(rule for rule in Rule if rule not in (*MANIFEST_RULES, *CARD_RULES))

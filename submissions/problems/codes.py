@@ -137,6 +137,9 @@ class Code(StrEnum):
     MANIFEST_NAME_DIFFERS = "manifest_name_differs"
     MANIFEST_VERSION_DIFFERS = "manifest_version_differs"
     NOT_YET_SUPPORTED = "not_yet_supported"
+    MODEL_NOT_REGISTERED = "model_not_registered"
+    MODEL_NOT_IN_CARD = "model_not_in_card"
+    MODEL_EXPOSURE_REFUSED = "model_exposure_refused"
     OWNER_NOTICE_NOT_DUE = "owner_notice_not_due"
     PACKAGE_NOT_THERE = "package_not_there"
     OPENING_EXISTS = "opening_exists"
@@ -145,6 +148,7 @@ class Code(StrEnum):
     # model upstreams
     UPSTREAM_NAME_TAKEN = "upstream_name_taken"
     UPSTREAM_RETIRED = "upstream_retired"
+    UPSTREAM_IN_USE = "upstream_in_use"
     UPSTREAM_NO_CREDENTIAL = "upstream_no_credential"
     UPSTREAM_TRIAL_TOO_SOON = "upstream_trial_too_soon"
     # life of a submission
@@ -170,6 +174,8 @@ class Code(StrEnum):
     VOIDED_AFTER_REVIEW = "voided_after_review"
     RUNS_LOST = "runs_lost"
     UPSTREAM_DOWN = "upstream_down"
+    UPSTREAM_CEILING = "upstream_ceiling"
+    PREFLIGHT_UNDECLARED_MODEL = "preflight_undeclared_model"
     UPSTREAM_BACK = "upstream_back"
     CANCELLED_BY_VENDOR = "cancelled_by_vendor"
     CANCELLED_AFTER_START = "cancelled_after_start"

@@ -293,4 +293,27 @@ ROWS: list[Row] = [
         _("The platform does not take this yet: %(what)s."),
         _("Submit a bundle without it. No submission was used; the attempt was a preflight."),
     ),
+    _package(
+        Code.MODEL_NOT_REGISTERED,
+        _("Model upstream not registered"),
+        _("There is no active model upstream `%(upstream)s` of the dialect %(dialect)s with a credential."),
+        _(
+            "Register the upstream or correct harness.toml. No submission was used; the attempt was a preflight."
+        ),
+    ),
+    _package(
+        Code.MODEL_NOT_IN_CARD,
+        _("Model not in the HarnessCard"),
+        _("The HarnessCard lists no model of the role `%(role)s` with the snapshot `%(snapshot)s`."),
+        _("Register a version whose card lists it. No submission was used; the attempt was a preflight."),
+    ),
+    _package(
+        Code.MODEL_EXPOSURE_REFUSED,
+        _("Own model endpoint not admitted"),
+        _("The upstream `%(upstream)s` is your own endpoint, which could read every held-out prompt."),
+        _(
+            "Use a copy of the weights that the platform hosts, or a provider on the public list of approved ones. "
+            "No submission was used; the attempt was a preflight."
+        ),
+    ),
 ]

@@ -136,6 +136,20 @@ ENDS: list[Row] = [
         _("A model that your harness needs is down, as our own probe confirms. Clocks are stopped."),
     ),
     _says(
+        Code.UPSTREAM_CEILING,
+        Fault.POLICY,
+        _("A spending ceiling is reached"),
+        _("Calls to the model upstream %(upstream)s have cost what its ceiling allows. Clocks are stopped."),
+        _("Raise the spending ceiling of the upstream, and the submission goes on by itself."),
+    ),
+    _says(
+        Code.PREFLIGHT_UNDECLARED_MODEL,
+        Fault.HARNESS,
+        _("A model was asked for that is not declared"),
+        _("On public tasks the harness asked for a model that harness.toml does not name."),
+        _("Name each model in harness.toml and in the HarnessCard, or ask for MODEL_<ROLE>_NAME only."),
+    ),
+    _says(
         Code.CANCELLED_BY_VENDOR,
         Fault.VENDOR_DECISION,
         _("Cancelled"),

@@ -26,6 +26,14 @@ ROWS: list[Row] = [
         _("Register a new one."),
     ),
     (
+        Code.UPSTREAM_IN_USE,
+        409,
+        Fault.REQUEST,
+        _("This upstream is in use"),
+        _("A submission or preflight that is not at an end may still call it."),
+        _("Retire it when that has ended, or cancel that first."),
+    ),
+    (
         Code.UPSTREAM_NO_CREDENTIAL,
         409,
         Fault.REQUEST,

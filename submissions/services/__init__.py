@@ -4,6 +4,7 @@ from submissions.queries.admission import Order
 from submissions.services.admission import Receipt, submit
 from submissions.services.checking import begin_check, check, finish_check, start_run
 from submissions.services.choices import cancel, choose, refund, set_publication_consent
+from submissions.services.following import follow_upstreams
 from submissions.services.idempotency import Answer, once
 from submissions.services.moves import move
 from submissions.services.policy import (
@@ -49,6 +50,7 @@ __all__ = [
     "complete_upload",
     "conclude",
     "finish_check",
+    "follow_upstreams",
     "lift_stop",
     "move",
     "once",

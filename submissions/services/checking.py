@@ -35,6 +35,7 @@ from submissions.models import Submission
 from submissions.policies.states import CHECK_LEASE
 from submissions.problems import Code
 from submissions.queries.admission import repeated
+from submissions.services import modelling
 from submissions.services.moves import locked, move
 from submissions.services.quarantine import CHUNK
 
@@ -128,6 +129,7 @@ def _examine(submission: Submission, file: BinaryIO) -> Examined:
     version = submission.harness_version
     examine = _examine_image if is_image else _examine_bundle
     found = examine(file, version.harness.name, version.version)
+    modelling.examine(found.manifest, version)
     if earlier := repeated(submission, found.content):
         raise Finding(Code.SAME_AS_EARLIER, submission=str(earlier), version=version.version)
     return found
@@ -188,5 +190,6 @@ def start_run(submission: Submission, kind: str, *, by: Actor) -> EvaluationRun:
         lineage_id=submission.organisation.lineage_id,
         line_id=submission.harness_version.harness_id,
         sample=1 if kind == EvaluationRun.Kind.CANARY else None,
+        models=modelling.needs_of(submission),
         by=by,
     )

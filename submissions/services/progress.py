@@ -15,6 +15,7 @@ from audit.events import Actor, system
 from config import clock
 from evaluation import queries as evaluated
 from evaluation import services as evaluation
+from evaluation.calls import queries as called
 from evaluation.models import EvaluationRun
 from submissions import events, tickets
 from submissions.models import Slot, Submission
@@ -68,6 +69,9 @@ def _after_preflight(submission: Submission) -> None:
     if run is None or run.state != RunState.ENDED or _before_tick(run.ended_at):
         return
     if run.missing and _repeat(submission, run):
+        return
+    if not run.missing and called.refused_models(run):
+        move(submission, State.PREFLIGHT_FAILED, cause=Code.PREFLIGHT_UNDECLARED_MODEL, by=system(PROGRESS))
         return
     outcomes = evaluated.public_outcomes(run)
     crashed, total = outcomes.crashed_without_output, outcomes.total
@@ -253,11 +257,17 @@ def _conclusion(state: str, to: str) -> Code:
     }.get((State(state), State(to)), Code.MOVE_NOT_POSSIBLE)
 
 
-def pause(submission_id: UUID, *, by: Actor, cause: Code = Code.UPSTREAM_DOWN) -> Submission:
-    """Stop the clocks of a submission whose model upstream is down, as the platform's own probe confirmed."""
+def pause(
+    submission_id: UUID,
+    *,
+    by: Actor,
+    cause: Code = Code.UPSTREAM_DOWN,
+    facts: Mapping[str, object] | None = None,
+) -> Submission:
+    """Stop the clocks of a submission whose model upstream is left alone, for the reason `cause`."""
     with transaction.atomic():
         submission = locked(submission_id)
-        move(submission, State.PAUSED, cause=cause, by=by)
+        move(submission, State.PAUSED, cause=cause, facts=facts, by=by)
     return submission
 
 

@@ -16,6 +16,7 @@ from submissions.models import IdempotencyRecord, Upload
 from submissions.queries.staff import due_submissions, due_uploads
 from submissions.queueing import services as queueing
 from submissions.services import quarantine
+from submissions.services.following import follow_upstreams
 from submissions.services.idempotency import KEPT
 from submissions.services.progress import advance
 
@@ -35,6 +36,7 @@ def sweep() -> None:
         except Exception:  # one submission must not keep the others waiting
             logger.exception("submission %s does not advance", submission_id)
     queueing.renew_due()
+    follow_upstreams()
     for upload_id in due_uploads(clock.now()):
         remove_upload(upload_id)
     IdempotencyRecord.objects.filter(created_at__lte=clock.now() - KEPT).delete()

@@ -36,12 +36,15 @@ from evaluation.upstreams.models import (
     UpstreamTrial,
 )
 from submissions import tickets
+from submissions.models import Submission
+from submissions.policies.states import ENDS
 from submissions.problems import Code, FieldError, Refusal, Refused, refuse
 from submissions.services import standing
 
 CREDENTIAL = re.compile(r"[\x21-\x7e]{8,512}\Z")
 SNAPSHOT = re.compile(r"[\x21-\x7e]{1,120}\Z")
 MOST_A_MINUTE, MOST_AT_ONCE = 10_000, 256
+PRICES = ("input_price", "cached_price", "output_price")
 BETWEEN_TRIALS = timedelta(seconds=10)
 TRIALS_AN_HOUR = 30
 EXPOSURES = (Exposure.THIRD_PARTY, Exposure.VENDOR_ENDPOINT)
@@ -59,6 +62,10 @@ class Limits:
     concurrency: int
     ceiling: Decimal
     currency: str
+    input_price: Decimal | None = None
+    cached_price: Decimal | None = None
+    output_price: Decimal | None = None
+    """Of a million tokens. Spending is known only where those of input and output are stated."""
 
 
 @dataclass(frozen=True)
@@ -164,13 +171,24 @@ def ask_trial(upstream_id: UUID, *, by: Actor) -> UpstreamTrial:
 
 
 def retire_upstream(upstream_id: UUID, *, by: Actor) -> None:
-    """Never call it again, and destroy its credential. Raises Refused: upstream_retired, standing."""
+    """Never call it again, and destroy its credential.
+
+    Raises Refused: upstream_retired, upstream_in_use, standing.
+    """
     with transaction.atomic():
         row = _locked(upstream_id, by)
+        if in_use(row):
+            raise refuse(Code.UPSTREAM_IN_USE)
         row.state, row.retired_at = ModelUpstream.State.RETIRED, clock.now()
         row.save(update_fields=["state", "retired_at"])
         UpstreamCredential.objects.filter(upstream=row).delete()
         log.append(events.UpstreamRetired(subject=row.id), by=by)
+
+
+def in_use(row: ModelUpstream) -> bool:
+    """Whether a submission or preflight that is not at an end may still call it."""
+    under_way = Submission.of_any_scope.exclude(state__in=ENDS)
+    return under_way.filter(preflight_run__needs__upstream=row).exists()
 
 
 def _locked(upstream_id: UUID, by: Actor) -> ModelUpstream:
@@ -250,6 +268,20 @@ def _limit_errors(limits: Limits) -> list[FieldError]:
         errors.append(FieldError("$.ceiling", "more than 0, with at most two decimals"))
     if limits.currency not in Currency.values:
         errors.append(FieldError("$.currency", f"one of {', '.join(Currency.values)}"))
+    return errors + _price_errors(limits)
+
+
+def _price_errors(limits: Limits) -> list[FieldError]:
+    """Both of the two that everything costs, or neither; cached tokens may have one of their own then."""
+    prices = {name: getattr(limits, name) for name in PRICES}
+    errors = [
+        FieldError(f"$.{name}", "0 or more, with at most four decimals")
+        for name, value in prices.items()
+        if value is not None and not 0 <= value < Decimal(10) ** 8
+    ]
+    stated = [name for name, value in prices.items() if value is not None]
+    if stated and (limits.input_price is None or limits.output_price is None):
+        errors.append(FieldError(f"$.{stated[0]}", "prices of input and of output together"))
     return errors
 
 

@@ -25,6 +25,12 @@ from submissions.views.common import actor, form_status, refused_page
 EXPOSURES = [choice for choice in Exposure.choices if choice[0] != Exposure.SEALED]
 
 
+def _price(label: Any, **more: Any) -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label, max_digits=12, decimal_places=4, min_value=0, required=False, **more
+    )
+
+
 class LimitsForm(forms.Form):
     """What may change later."""
 
@@ -49,6 +55,12 @@ class LimitsForm(forms.Form):
         help_text=gettext_lazy("Reaching it pauses the submission and asks you; it zeroes nothing."),
     )
     currency = forms.ChoiceField(label=gettext_lazy("Currency"), choices=Currency.choices)
+    input_price = _price(gettext_lazy("Price of a million input tokens"))
+    cached_price = _price(gettext_lazy("Price of a million cached input tokens"))
+    output_price = _price(
+        gettext_lazy("Price of a million output tokens"),
+        help_text=gettext_lazy("Without prices spending is not known, and the ceiling pauses nothing."),
+    )
 
     def limits(self) -> upstreams.Limits:
         return upstreams.Limits(

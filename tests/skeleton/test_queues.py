@@ -107,7 +107,7 @@ def test_a_process_holds_only_the_keys_of_its_role(processes):
         "VAULT_KEY_WORKER": {"execute", "sealed"},
         "VAULT_KEY_SEALED": {"sealed"},
         "VAULT_KEY_PEOPLE": {"web", "console"},
-        "VAULT_KEY_UPSTREAM": {"sealed"},
+        "VAULT_KEY_UPSTREAM": {"execute", "sealed"},
         "VAULT_BOX_UPSTREAM": {"web", "console"},
         "VAULT_KEY_CASE": {"console"},
         "VAULT_BOX_CASE": {"sealed"},

@@ -112,9 +112,9 @@ def test_nothing_or_other_parts_arrived(vendor: Vendor, harness: Harness) -> Non
         (pack([entry("../x", b"")]), "entry_traversal", "../x"),
         (pack([], manifest(extra='colour = "red"\n')), "manifest_unknown_key", "colour"),
         (
-            pack([], manifest(extra='[[models]]\nrole="a"\ndialect="b"\nupstream="c"\n')),
-            "not_yet_supported",
-            "models",
+            pack([], manifest(extra='[[models]]\nrole="a"\ndialect="openai-chat"\nupstream="c"\n')),
+            "model_not_registered",
+            "c",
         ),
         (pack([entry("bomb", bytes(3 * 1024 * 1024))]), "package_unpacked_too_large", "bomb"),
     ],

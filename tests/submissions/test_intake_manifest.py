@@ -27,6 +27,15 @@ def test_a_good_manifest() -> None:
     assert found.stored()["limit_seconds"] == 600
 
 
+def test_models_are_read_in_their_order() -> None:
+    found = read(manifest(extra=MODEL + MODEL.replace("main", "small")))
+    assert [(use.role, use.dialect, use.upstream) for use in found.models] == [
+        ("main", "openai-chat", "x"),
+        ("small", "openai-chat", "x"),
+    ]
+    assert found.stored()["models"][0] == {"role": "main", "dialect": "openai-chat", "upstream": "x"}
+
+
 @pytest.mark.parametrize(
     ("data", "code", "fact"),
     [
@@ -43,8 +52,17 @@ def test_a_good_manifest() -> None:
         (manifest(extra="[limits]\nseconds = 0\n"), "manifest_value_invalid", "limits.seconds"),
         (manifest(extra="[limits]\nseconds = true\n"), "manifest_value_invalid", "limits.seconds"),
         (manifest(extra="limits = 3\n"), "manifest_value_invalid", "limits"),
-        (manifest(extra=MODEL), "not_yet_supported", "[[models]]"),
         (manifest(extra='kind = "image"\n'), "manifest_value_invalid", "kind"),
+        (
+            manifest(extra=MODEL.replace("openai-chat", "telepathy")),
+            "manifest_value_invalid",
+            "models[0].dialect",
+        ),
+        (manifest(extra=MODEL.replace('"x"', '"X y"')), "manifest_value_invalid", "models[0].upstream"),
+        (manifest(extra=MODEL.replace("main", "Main")), "manifest_value_invalid", "models[0].role"),
+        (manifest(extra=MODEL + MODEL), "manifest_value_invalid", "models[1].role"),
+        (manifest(extra="models = 3\n"), "manifest_value_invalid", "models"),
+        (manifest(extra=MODEL.replace('upstream = "x"\n', "")), "manifest_key_missing", "models[0].upstream"),
         (
             manifest().replace(b'["python3", "/harness/run.py"]', b'"run"'),
             "manifest_value_invalid",
@@ -66,7 +84,8 @@ def test_the_first_offence_is_named(data: bytes, code: str, fact: str | None) ->
 def test_the_published_schema_agrees_with_the_reader() -> None:
     validator = Draft202012Validator(cards.schema("harness-toml", 1))
     assert validator.is_valid(tomllib.loads(manifest(extra="[limits]\nseconds = 600\n").decode()))
-    for extra in ('colour = "red"\n', "[limits]\nseconds = 0\n", MODEL):
+    assert validator.is_valid(tomllib.loads(manifest(extra=MODEL).decode()))
+    for extra in ('colour = "red"\n', "[limits]\nseconds = 0\n", MODEL.replace("openai-chat", "telepathy")):
         assert not validator.is_valid(tomllib.loads(manifest(extra=extra).decode()))
 
 

@@ -143,6 +143,18 @@ TEXTS: dict[Rule, tuple[str, str]] = {
     Rule.MANIFEST_NAME_DIFFERS: ("the name of the registered harness", "Set `name` to the registered one."),
     Rule.MANIFEST_VERSION_DIFFERS: ("the registered version", "Set `version` to the registered one."),
     Rule.NOT_YET_SUPPORTED: ("what the platform takes today", "Submit a bundle without it."),
+    Rule.MODEL_NOT_REGISTERED: (
+        "an active model upstream of this name and dialect, with a credential",
+        "Register it (`lgbench upstream`), or correct harness.toml.",
+    ),
+    Rule.MODEL_NOT_IN_CARD: (
+        "a model in the HarnessCard with this role and the upstream's snapshot",
+        "Add it to `models` in card.json and register a new version.",
+    ),
+    Rule.MODEL_EXPOSURE_REFUSED: (
+        "an upstream that is not operated by the submitter",
+        "Use a model that the platform hosts, or an approved provider.",
+    ),
     Rule.CARD_NOT_JSON: ("one JSON object in UTF-8", "Correct the file at the place that is named."),
     Rule.CARD_UNKNOWN_KEY: ("only keys of the schema", "Remove the key, or correct its spelling."),
     Rule.CARD_KEY_MISSING: ("every required key", "Add the key."),

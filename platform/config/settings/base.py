@@ -92,6 +92,8 @@ SPEED_REFERENCE_PROCESSOR = ENV.float("LINGEE_SPEED_REFERENCE_PROCESSOR", defaul
 SPEED_REFERENCE_DISK = ENV.float("LINGEE_SPEED_REFERENCE_DISK", default=0.0)
 #: Seconds that a starting worker waits for its host to be idle, to measure it.
 SPEED_WAIT_SECONDS = ENV.float("LINGEE_SPEED_WAIT_SECONDS", default=60.0)
+#: Whether a harness may call a model that its own organisation operates, and which so reads every held-out prompt.
+ADMIT_VENDOR_ENDPOINTS = ENV.bool("LINGEE_ADMIT_VENDOR_ENDPOINTS", default=False)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
 #: Bytes of unpacked images that the workers of one host keep; the longest unused goes first, one in use never.

@@ -77,6 +77,16 @@ class ModelUpstream(models.Model):
     ceiling = models.DecimalField(_("spending ceiling"), max_digits=12, decimal_places=2)
     """Reaching it pauses and asks."""
     currency = models.CharField(_("currency"), max_length=3, choices=Currency.choices)
+    input_price = models.DecimalField(
+        _("price of a million input tokens"), max_digits=12, decimal_places=4, null=True, blank=True
+    )
+    cached_price = models.DecimalField(
+        _("price of a million cached input tokens"), max_digits=12, decimal_places=4, null=True, blank=True
+    )
+    output_price = models.DecimalField(
+        _("price of a million output tokens"), max_digits=12, decimal_places=4, null=True, blank=True
+    )
+    """Without prices nothing is known of its spending, and the ceiling never pauses anything."""
     state = models.CharField(max_length=8, choices=State.choices, default=State.ACTIVE)
     created_at = models.DateTimeField()
     retired_at = models.DateTimeField(null=True, blank=True)

@@ -1,4 +1,4 @@
-"""Detection and rotation: kinds that an export may hold and of which no rule across events is checked yet."""
+"""Detection, rotation, model calls: kinds that an export may hold and of which no rule across events is checked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ known_without_rule(
     "detection_levels.set",
     "exposure.read",
     "held_out.read",
+    "model.refused",
     "rotation.escalated",
     "rotation.profiled",
     "rotation.read",

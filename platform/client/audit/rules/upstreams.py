@@ -12,13 +12,23 @@ class Upstreams(Rule):
 
     kinds: ClassVar[frozenset[str]] = frozenset(
         f"upstream.{name}"
-        for name in ("registered", "changed", "credential_set", "trial_asked", "tried", "retired")
+        for name in (
+            "registered",
+            "changed",
+            "credential_set",
+            "trial_asked",
+            "tried",
+            "retired",
+            "stopped",
+            "resumed",
+        )
     )
 
     def __init__(self) -> None:
         self._registered: set[str] = set()
         self._retired: set[str] = set()
         self._under_way: set[str] = set()
+        self._stops: set[str] = set()
 
     def see(self, event: Seen) -> str | None:
         if event.kind == "upstream.registered":
@@ -33,6 +43,8 @@ class Upstreams(Rule):
             return (
                 None if asked or event.excused() else f"a trial of {event.subject} ends that nobody asked for"
             )
+        if event.kind in ("upstream.stopped", "upstream.resumed"):
+            return self._stopped(event)
         if event.subject in self._retired:
             return f"{event.kind} happens to the upstream {event.subject}, which was retired before"
         if event.kind == "upstream.trial_asked":
@@ -40,3 +52,14 @@ class Upstreams(Rule):
         if event.kind == "upstream.retired":
             self._retired.add(event.subject)
         return None
+
+    def _stopped(self, event: Seen) -> str | None:
+        """Each stop begins once and ends once; that of a retired upstream may still end."""
+        name, begins = event.data["stop"], event.kind == "upstream.stopped"
+        known = name in self._stops
+        (self._stops.add if begins else self._stops.discard)(name)
+        if known is not begins or event.excused():
+            return None
+        return (
+            f"a stop of the upstream {event.subject} {'begins twice' if begins else 'ends that never began'}"
+        )
