@@ -58,7 +58,7 @@ INSERT INTO accounts_reviewedissuer (id, organisation_id, address, dialect, jwks
 INSERT INTO evaluation_runmodel (run_id, role, upstream_id, parameters)
   SELECT r.id, 'x', u.id, '{}' FROM evaluation_evaluationrun r, evaluation_modelupstream u;
 INSERT INTO evaluation_upstreamstop (id, upstream_id, cause, outcome, began_at)
-  SELECT gen_random_uuid(), id, 'down', '', now() FROM evaluation_modelupstream;
+  SELECT gen_random_uuid(), id, 'ceiling', '', now() FROM evaluation_modelupstream;
 UPDATE benchmark_tasksetversion SET closed_at = now();
 INSERT INTO benchmark_assetcommitment (version_id, root, tasks, wrapped_secret, made_at)
   SELECT id, '', 1, 's', now() FROM benchmark_tasksetversion;

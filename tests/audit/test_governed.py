@@ -22,6 +22,7 @@ from audit import log
 from audit.events import system
 from config import clock
 from evaluation import claims
+from evaluation.calls.services import stop as stop_calls
 from evaluation.fleet import services as fleet
 from evaluation.models import Attempt, Episode
 from governance.appeals.models import RecheckItem
@@ -173,7 +174,7 @@ def everything(transactional_db: None) -> None:
     one, other = (acting(office.holder(Duty.HELD_OUT_GOVERNOR)) for _ in range(2))
     correcting.order(shown, cause="ruling", by=one, approved_by=other)
     appointed()
-    upstream_with_credential(vendor)
+    stop_calls(upstream_with_credential(vendor).id, "down", by=BY)
     exchanged(vendor, harness)
     open_case(vendor, version, opened().holder(Duty.HELD_OUT_GOVERNOR))
     run_of(version)
