@@ -21,6 +21,7 @@ from evaluation.calls.models import ModelCall, UpstreamDoubt, UpstreamStop, Upst
 from evaluation.calls.services import ModelNeed
 from evaluation.executing import Executor
 from evaluation.grading import Grader
+from evaluation.holding import Holding
 from evaluation.models import Attempt, Episode, EvaluationRun, TaskResult
 from evaluation.sandbox.bubblewrap import default_backend
 from evaluation.upstreams.models import ModelUpstream
@@ -72,7 +73,7 @@ def asking(imported: Any, upstream: ModelUpstream, *arguments: str) -> Evaluatio
 
 
 def attempted(run: EvaluationRun, place: Path) -> Attempt:
-    assert Executor("w", place, default_backend()).run_one([])
+    assert Executor("w", place, default_backend()).run_one(Holding())
     found = Attempt.objects.filter(episode__run=run).order_by("-number").first()
     assert found is not None
     return found
@@ -101,7 +102,7 @@ def test_each_call_is_counted_and_no_credential_comes_near_a_sandbox(
     assert answers.asked[-1]["headers"]["Authorization"] == f"Bearer {SECRET}"
     assert answers.asked[-1]["body"]["model"] == SNAPSHOT
     assert SECRET.encode() not in found.stdout + found.stderr
-    Grader("g", tmp_path, default_backend(), "1").grade_one([])
+    Grader("g", tmp_path, default_backend(), "1").grade_one(Holding())
     assert TaskResult.objects.get(episode__run=run).tokens == 360
     (seen,) = queries.observed(run)
     assert (seen.served, seen.parameters["temperature"], seen.calls) == ((SNAPSHOT,), (0.5,), 3)
@@ -151,7 +152,7 @@ def test_an_outage_costs_no_attempt_and_the_episode_comes_again(
     assert (attempt.ending, attempt.cause) == ("infrastructure_fault", "upstream_stopped")
     episode = Episode.objects.get(run=run, state=Episode.State.READY)
     assert episode.attempts == 0
-    assert not Executor("w", tmp_path / "b", default_backend()).run_one([]), (
+    assert not Executor("w", tmp_path / "b", default_backend()).run_one(Holding()), (
         "nothing of it is claimed meanwhile"
     )
     answers.status = 200
