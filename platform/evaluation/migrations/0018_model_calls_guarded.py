@@ -36,7 +36,7 @@ REOPEN = "DROP TRIGGER evaluation_call_ended ON evaluation_modelcall; DROP FUNCT
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0016_model_calls")]
+    dependencies = [("evaluation", "0017_model_calls")]
 
     operations = [
         migrations.RunSQL(ENDED_CALL, REOPEN),

@@ -8,7 +8,7 @@ import config.ids
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0015_cancelled_attempts"),
+        ("evaluation", "0016_staff_repeat_runs"),
     ]
 
     operations = [
