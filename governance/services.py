@@ -13,6 +13,7 @@ from audit import log
 from audit.events import Actor
 from benchmark.models import TaskSetVersion
 from config import clock
+from evaluation.models import EvaluationRun
 from governance import aggregates, behaviour, commitments, events, leaks, policies, release, silencing
 from governance.aggregates import DomainStatistics
 from governance.disclosure import bits
@@ -173,7 +174,10 @@ def _end(submission: Submission, shown: Shown, *, by: Actor) -> None:
     """
     cause = Code.NOTHING_REPORTED if shown.returns_use else None
     if submission.state in (Submission.State.GRADING, Submission.State.HELD):
-        conclude(submission, Submission.State.COMPLETE, cause=cause, by=by)
+        run = submission.held_out_run
+        kept = run is not None and (run.missing or run.state != EvaluationRun.State.ENDED)
+        to = Submission.State.INCOMPLETE if kept else Submission.State.COMPLETE
+        conclude(submission, to, cause=cause, by=by)
     if cause is not None and Slot.objects.get(submission=submission).state == Slot.State.CONSUMED:
         slots.give_back(submission, cause=cause, by=by)
 

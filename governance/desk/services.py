@@ -41,6 +41,7 @@ from submissions.webhooks.services import enqueue_move
 
 State = Hold.State
 RULE = DECISIONS[Decision.HOLD]
+HOLDABLE = (Submission.State.GRADING, Submission.State.INCOMPLETE)
 ENDING = ("state", "state_since", "ended_at", "why", "ended_by", "ground", "ruling")
 MOVED = {HoldDecision.Kind.EXTEND: State.EXTENDED, HoldDecision.Kind.VOID: State.VOIDED}
 
@@ -70,15 +71,14 @@ def order_hold(submission: Submission, *, reason: str, by: Actor) -> HoldOrder:
 def hold_if_due(submission: Submission, *, by: Actor) -> Hold | None:
     """The open hold of a result whose release is due; it is placed where something asks for one. Else None.
 
-    Called on the release tick before the release. A result that the vendor kept incomplete is past its last move and
-    cannot be held.
+    Called on the release tick before the release; a result that the vendor kept incomplete is held like any other.
     """
     with transaction.atomic():
         row = Submission.objects.select_for_update().get(pk=submission.pk)
         known = Hold.objects.filter(submission=row).first()
         if known is not None:
             return known if known.state in OPEN else None
-        if row.state != Submission.State.GRADING or not is_due(row):
+        if row.state not in HOLDABLE or not is_due(row):
             return None
         asking = Alarm.objects.filter(submission=row, kind=Alarm.Kind.HOLD, channel__in=RULES)
         alarms = list(asking.order_by("-statistic", "id"))
@@ -91,7 +91,7 @@ def hold_if_due(submission: Submission, *, by: Actor) -> Hold | None:
 
 
 def place_hold(submission: Submission, *, rule: str, alarms: Iterable[UUID], by: Actor) -> Hold:
-    """Hold a graded result for what alarms say: grading → held, for ten working days, and tell the vendor.
+    """Hold a result before its release for what alarms say: → held, for ten working days, and tell the vendor.
 
     People order a hold instead. Raises ValueError for a rule that no alarm has, Refused: hold_not_possible,
     move_not_possible.
@@ -103,7 +103,7 @@ def place_hold(submission: Submission, *, rule: str, alarms: Iterable[UUID], by:
 
 
 def _place(row: Submission, rule: str, alarms: Iterable[UUID], person: User | None, *, by: Actor) -> Hold:
-    if row.state != Submission.State.GRADING or Hold.objects.filter(submission=row).exists():
+    if row.state not in HOLDABLE or Hold.objects.filter(submission=row).exists():
         raise refuse(Code.HOLD_NOT_POSSIBLE, state=row.state)
     now = clock.now()
     hold = Hold.objects.create(

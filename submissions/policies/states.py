@@ -25,7 +25,8 @@ MOVES: Final[dict[str, tuple[str, ...]]] = {
     "paused": ("queued", "running", "awaiting_choice", "cancelled", "voided"),
     "grading": ("complete", "held", "awaiting_choice", "cancelled", "voided"),
     "awaiting_choice": ("incomplete", "voided"),
-    "held": ("complete", "voided"),
+    "held": ("complete", "incomplete", "voided"),
+    "incomplete": ("held",),
 }
 
 PREFLIGHT_STATES: Final = frozenset(
@@ -53,7 +54,7 @@ UPLOAD_MOVES: Final[dict[str, tuple[str, ...]]] = {
     "complete": ("consumed", "aborted", "expired"),
 }
 
-ENDS: Final = frozenset(
+ENDS: Final = frozenset(  # one that was kept incomplete may still be held, once, before its release
     {"complete", "rejected", "preflight_passed", "preflight_failed", "cancelled", "incomplete", "voided"}
 )
 IN_FLIGHT: Final = frozenset({"created", "checking", "preflight", "queued", "running", "paused", "grading"})

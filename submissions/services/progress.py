@@ -226,18 +226,20 @@ def conclude(
     cause: Code | None = None,
     facts: Mapping[str, object] | None = None,
 ) -> Submission:
-    """Governance's moves: grading → complete | held | awaiting_choice, and held → complete | voided.
+    """Governance's moves: grading → complete | held | awaiting_choice, held → complete | incomplete | voided, and
+    incomplete → held before it is released.
 
-    A result is complete only if its run has ended with nothing missing. `ruling` says what a void after review does to
+    A result is complete only if its run has ended with nothing missing; what was kept incomplete stays so, held or not.
+    `ruling` says what a void after review does to
     the use: `keep` (counted) or `return`; `facts` fill the sentence of the cause. Raises Refused: move_not_possible.
     """
     with transaction.atomic():
         submission = locked(submission.pk)
         if submission.state == to:
             return submission
-        if submission.state not in (State.GRADING, State.HELD):
+        if submission.state not in (State.GRADING, State.HELD, State.INCOMPLETE):
             raise refuse(Code.MOVE_NOT_POSSIBLE, state=submission.state, to=to)
-        if to in (State.COMPLETE, State.HELD) and not _whole(submission):
+        if not _fits(submission, to):
             raise refuse(Code.MOVE_NOT_POSSIBLE, state=submission.state, to=to)
         code = cause or _conclusion(submission.state, to)
         move(submission, to, cause=code, facts=facts, by=by)
@@ -247,12 +249,21 @@ def conclude(
     return submission
 
 
+def _fits(submission: Submission, to: str) -> bool:
+    """Whether what is there of its run allows the move: only a whole result is complete, only another incomplete."""
+    if to == State.COMPLETE or (to == State.HELD and submission.state == State.GRADING):
+        return _whole(submission)
+    return to != State.INCOMPLETE or not _whole(submission)
+
+
 def _conclusion(state: str, to: str) -> Code:
     return {
         (State.GRADING, State.COMPLETE): Code.RESULTS_RELEASED,
         (State.GRADING, State.HELD): Code.HELD_FOR_REVIEW,
         (State.GRADING, State.AWAITING_CHOICE): Code.RUNS_LOST,
+        (State.INCOMPLETE, State.HELD): Code.HELD_FOR_REVIEW,
         (State.HELD, State.COMPLETE): Code.RELEASED_AFTER_REVIEW,
+        (State.HELD, State.INCOMPLETE): Code.RELEASED_AFTER_REVIEW,
         (State.HELD, State.VOIDED): Code.VOIDED_AFTER_REVIEW,
     }.get((State(state), State(to)), Code.MOVE_NOT_POSSIBLE)
 

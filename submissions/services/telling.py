@@ -15,7 +15,7 @@ from submissions.problems import Code
 
 STOPS = frozenset({"awaiting_choice", "held", "paused"})
 TOLD = ENDS | STOPS
-AGAIN = frozenset({"paused", "held", "awaiting_choice"})
+AGAIN = frozenset({"paused", "held", "awaiting_choice", "incomplete"})
 """States that a submission can come to more than once."""
 _PREFLIGHT = {
     "preflight_passed": Kind.PREFLIGHT_PASSED,

@@ -16,7 +16,8 @@ MOVES: Final[dict[str, tuple[str, ...]]] = {
     "paused": ("queued", "running", "awaiting_choice", "cancelled", "voided"),
     "grading": ("complete", "held", "awaiting_choice", "cancelled", "voided"),
     "awaiting_choice": ("incomplete", "voided"),
-    "held": ("complete", "voided"),
+    "held": ("complete", "incomplete", "voided"),
+    "incomplete": ("held",),
 }
 """The published table of moves, stated here a second time: who checks a program does not ask that program."""
 PREFLIGHT: Final = frozenset(
