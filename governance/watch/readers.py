@@ -1,7 +1,7 @@
 """Who could read the prompts of a submission's tasks, beyond the platform: by what its harness may call.
 
-A harness runs without a network, and reaches a model only by an upstream that the platform registered. Until manifests
-name upstreams nobody outside reads a task that way; the provider that a HarnessCard declares is counted apart.
+A harness runs without a network, and reaches a model only by an upstream that the platform registered. The upstreams
+that its manifest names are the readers that count; the provider that a HarnessCard declares is counted apart.
 """
 
 from __future__ import annotations

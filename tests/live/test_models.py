@@ -58,14 +58,14 @@ def upstream(imported: Any, answers: Answers) -> ModelUpstream:
     return upstreams.change_upstream(row.pk, changes=prices, by=vendor.actor)
 
 
-def asking(imported: Any, upstream: ModelUpstream, *arguments: str) -> EvaluationRun:
+def asking(imported: Any, upstream: ModelUpstream, *arguments: str, declared: Any = None) -> EvaluationRun:
     """A held-out run cut down to one episode, of the harness that asks."""
     serving.reachable.cache_clear()
     serving.gate.cache_clear()
     run = Fleet(None, None, imported, "").submit(  # type: ignore[arg-type]
         "asks",
         command=("python3", "/harness/run.py", *arguments),
-        models=[ModelNeed("main", upstream.pk, {"temperature": 0.5})],
+        models=[ModelNeed("main", upstream.pk, declared or {"temperature": 0.5})],
     )
     keep = Episode.objects.filter(run=run).order_by("position").values_list("pk", flat=True)[0]
     Episode.objects.filter(run=run).exclude(pk=keep).update(state=Episode.State.CANCELLED)
@@ -130,6 +130,17 @@ def test_a_model_that_is_not_listed_is_refused_and_on_record(
     )
     assert b"model.refused" in body
     assert b"another-model" not in body
+
+
+def test_what_the_card_declares_is_what_is_sent(
+    imported: Any, upstream: ModelUpstream, answers: Answers, tmp_path: Path
+) -> None:
+    run = asking(imported, upstream, "1", declared={"temperature": 0.25, "top_p": 0.9})
+    attempt = attempted(run, tmp_path)
+    assert b"400" in left(run, attempt).stdout
+    assert not answers.asked, "it sends a temperature of 0.5"
+    attempt = attempted(asking(imported, upstream, "1", declared={"top_p": 0.9}), tmp_path / "b")
+    assert (attempt.steps, answers.asked[-1]["body"]["top_p"]) == (1, 0.9)
 
 
 def test_a_budget_of_steps_ends_with_its_name(imported: Any, upstream: ModelUpstream, tmp_path: Path) -> None:

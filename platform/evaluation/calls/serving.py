@@ -45,8 +45,11 @@ KEY_BYTES = 24
 PROBE_SECONDS = 45.0
 """How long a worker waits for the platform's probe of an upstream that gave no answer; no clock runs meanwhile."""
 LOOK_SECONDS = 0.5
-RULES = Rules()
-"""Nothing is locked: what a harness sends is recorded, and held against its HarnessCard."""
+LOCKED = frozenset({"temperature", "top_p"})
+"""Where the HarnessCard declares one of these, a call with another value is refused and one without it gets it.
+
+Recorded alone, whether a run kept to its card would be a word that a harness could send home by what it read.
+"""
 
 T = TypeVar("T")
 MakeControl = Callable[[Callable[[socket.socket], None] | None], Control]
@@ -176,6 +179,7 @@ class Session:
         key = secrets.token_urlsafe(KEY_BYTES)
         routes = {model.route.role: model.route for model in models}
         prices = {model.route.upstream_id: model.prices for model in models}
+        declared = frozenset(name for route in routes.values() for name in route.parameters)
         gateway = Gateway(
             models=routes,
             key=key,
@@ -183,7 +187,7 @@ class Session:
             ledger=_Ledger(self.attempt_id, prices, self._by),
             gate=self,
             clock=self.control,
-            rules=RULES,
+            rules=Rules(locked=LOCKED & declared),
             reach=reach,
             on_outage=self._outage,
         )
