@@ -73,6 +73,11 @@ class Processes:
             ["-m", "celery", "-A", "config.celery", "beat", "--loglevel", "WARNING", *pidless],
         )
 
+    def metrics(self, port: int, *, role: str = "console") -> Child:
+        """The fleet's metrics on a loopback port of their own."""
+        name = "metrics" if role == "console" else f"metrics-{role}"
+        return self._child(name, role, [str(ROOT / "manage.py"), "metrics", "--port", str(port)], 5.0)
+
     def sequencer(self) -> Child:
         """The process that gives audit events their places; it is given the addresses and secrets it needs only."""
         child = self._child("sequencer", "sequencer", [str(ROOT / "manage.py"), "sequencer"], 10.0)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.duties.queries import standing_of
@@ -130,7 +131,7 @@ def release(request: HttpRequest, which: UUID) -> HttpResponse:
     owner = _owner(request, row.episode.run)
     page = Act(
         title=_("Release this episode?"),
-        button=_("Release"),
+        button=pgettext("quarantine", "Release"),
         says=[
             _("It is tried again with all its attempts, at once or with the next repeat of its run."),
             _("The event episode.released is written to the audit log."),
