@@ -159,6 +159,7 @@ def test_the_wheel_holds_what_is_pure_and_nothing_else(dist):
     assert {place for place in modules if place.startswith("evaluation/")} == {
         *("evaluation/__init__.py", "evaluation/grader/__init__.py"),
         *("evaluation/grader/faults.py", "evaluation/grader/scripts.py"),
+        *("evaluation/sandbox/__init__.py", "evaluation/sandbox/kernel.py"),
         *(
             f"evaluation/{part}/{path.name}"
             for part in ("gateway", "images")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,10 @@ def run_local(
     tasks: Annotated[Path, typer.Option("--tasks", help=say("Folder of a task set, with its taskset.toml."))],
     only: Annotated[str, typer.Option("--only", help=say("The id of one task."))] = "",
     limit: Annotated[int, typer.Option("--limit", min=0, help=say("How many tasks at most; 0 is all."))] = 0,
+    models: Annotated[
+        Path | None,
+        typer.Option("--models", help=say("Where the upstreams of harness.toml are (TOML)."), dir_okay=False),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help=say("EPISODE_SEED of every run."))] = 1,
     site: SiteOption = None,
     as_json: JsonOption = False,
@@ -35,6 +40,7 @@ def run_local(
 ) -> None:
     from client.local import box
     from client.local.episode import Ran, run_all, tasks_in, unpack_harness
+    from client.local.models import routes
 
     session = open_session(site, None, directory, as_json=as_json)
     checked = check_package(package) if package else check_project(session.project)
@@ -42,6 +48,7 @@ def run_local(
         tell(session.output, checked, session.address)
         raise typer.Exit(int(Exit.HARNESS))
     box.bubblewrap()
+    upstreams = routes(models, checked.manifest, os.environ)
     chosen = tasks_in(tasks, only)
     chosen = chosen[:limit] if limit else chosen
     place = session.project.made_state() / "local"
@@ -55,7 +62,9 @@ def run_local(
                     f"{ran.task:<44} {ran.ending:<17} {ran.score:>6} {ran.failure_type if not ran.success else 'ok'}"
                 )
 
-        found = run_all(chosen, harness, checked.manifest, place / "runs", seed=seed, report=report)
+        found = run_all(
+            chosen, harness, checked.manifest, place / "runs", seed=seed, report=report, routes=upstreams
+        )
     crashed = [ran for ran in found if ran.ending == "crashed" and not ran.left_something]
     content = {
         "tasks": [ran.shown() for ran in found],

@@ -73,12 +73,17 @@ def arguments(harness: Path, place: Path, variables: Mapping[str, str], command:
     return [*found, "--chdir", "/workspace", "--", *limited, *command]
 
 
-def run(command: Sequence[str], seconds: float, log: Path) -> Ended:
-    """Run it for at most `seconds`; whatever it started is gone afterwards. Output goes to `log`."""
+def run(command: Sequence[str], seconds: float, log: Path, handles: tuple[int, ...] = ()) -> Ended:
+    """Run it for at most `seconds`; whatever it started is gone afterwards. Output goes to `log`; it gets `handles`."""
     begun = time.monotonic()
     with log.open("ab+") as file:
         process = subprocess.Popen(
-            list(command), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            pass_fds=handles,
         )
         try:
             code: int | None = process.wait(timeout=max(seconds, 0.1))

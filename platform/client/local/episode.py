@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import partial
@@ -14,8 +14,10 @@ from typing import Any
 from benchmark.taskdir import Task, TaskDirError, read_task, read_taskset, task_dir, unpack
 from client.exits import Exit
 from client.local import box
+from client.local.models import Voice, speaking
 from client.trouble import Trouble
 from client.words import say
+from evaluation.gateway.contract import Budget, Route
 from evaluation.grader.faults import ScriptFailed
 from evaluation.grader.scripts import run_script
 from scoring.artefacts import Artefacts
@@ -78,7 +80,9 @@ def unpack_harness(bundle: Path, target: Path) -> Path:
     return target
 
 
-def run_task(task: Task, harness: Path, manifest: Manifest, place: Path, seed: int) -> Ran:
+def run_task(
+    task: Task, harness: Path, manifest: Manifest, place: Path, *, seed: int, routes: Mapping[str, Route]
+) -> Ran:
     """Run and grade one task below `place`, which is emptied first and left for reading."""
     shutil.rmtree(place, ignore_errors=True)
     for name in FOLDERS:
@@ -88,7 +92,9 @@ def run_task(task: Task, harness: Path, manifest: Manifest, place: Path, seed: i
     for name, content in given.items():
         (place / "workspace" / name).parent.mkdir(parents=True, exist_ok=True)
         (place / "workspace" / name).write_bytes(content)
-    ending, code, seconds = _turns(task, harness, manifest, place, seed)
+    budget = Budget(task.meta.budget.steps, task.meta.budget.tokens)
+    with speaking(routes, budget, place / "models.jsonl") as voice:
+        ending, code, seconds = _turns(task, harness, manifest, place, seed=seed, voice=voice)
     reply = _reply(place / "reply/reply.md")
     outcome = grade(
         task.ruleset,
@@ -111,7 +117,7 @@ def run_task(task: Task, harness: Path, manifest: Manifest, place: Path, seed: i
 
 
 def _turns(
-    task: Task, harness: Path, manifest: Manifest, place: Path, seed: int
+    task: Task, harness: Path, manifest: Manifest, place: Path, *, seed: int, voice: Voice
 ) -> tuple[str, int | None, float]:
     """Start the command once per turn, as long as there is time: (ending, exit code, seconds)."""
     budget = float(min(task.meta.budget.seconds, manifest.limit_seconds or task.meta.budget.seconds))
@@ -120,6 +126,7 @@ def _turns(
         if turn > 1:
             (place / f"task/turns/turn_{turn}.md").write_bytes(task.turns[turn - 2])
         variables = {
+            **voice.variables,
             "PATH": box.PATH,
             "HOME": "/home/agent",
             "LANG": "C.UTF-8",
@@ -132,9 +139,8 @@ def _turns(
             "BUDGET_STEPS": str(task.meta.budget.steps),
             "BUDGET_TOKENS": str(task.meta.budget.tokens),
         }
-        ended = box.run(
-            box.arguments(harness, place, variables, manifest.command), budget - used, place / "output.log"
-        )
+        with voice.turn(box.arguments(harness, place, variables, manifest.command)) as (command, handles):
+            ended = box.run(command, budget - used, place / "output.log", handles)
         used += ended.seconds
         if ended.code is None:
             return "budget_exhausted", None, used
@@ -183,10 +189,11 @@ def run_all(
     *,
     seed: int,
     report: Callable[[int, Ran], object],
+    routes: Mapping[str, Route],
 ) -> list[Ran]:
     """Every task, one after another."""
     found = []
     for number, task in enumerate(tasks, start=1):
-        found.append(run_task(task, harness, manifest, place / task.meta.id, seed))
+        found.append(run_task(task, harness, manifest, place / task.meta.id, seed=seed, routes=routes))
         report(number, found[-1])
     return found

@@ -106,3 +106,13 @@ def online(live_server: Any, task_set: Any, vendor: Any, kit: Path, monkeypatch:
     monkeypatch.setenv("LGBENCH_TOKEN", vendor.api.secret)
     monkeypatch.setattr("client.remote.http.rest", lambda seconds: time.sleep(min(seconds, 0.02)))
     return vendor
+
+
+@pytest.fixture(scope="session")
+def tasks(tmp_path_factory):
+    """The mini bank as a folder; its public tasks are read like any."""
+    from benchmark.synthetic import generate
+
+    out = tmp_path_factory.mktemp("tasks") / "mini"
+    generate(out, version="2026.1-mini", seed=3, size="mini")
+    return out

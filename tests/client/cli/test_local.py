@@ -53,16 +53,6 @@ with open(os.environ["REPLY_FILE"], "w") as reply:
 """
 
 
-@pytest.fixture(scope="module")
-def tasks(tmp_path_factory):
-    """The mini bank as a folder; its public tasks are read like any."""
-    from benchmark.synthetic import generate
-
-    out = tmp_path_factory.mktemp("tasks") / "mini"
-    generate(out, version="2026.1-mini", seed=3, size="mini")
-    return out
-
-
 def with_harness(kit: Path, name: str) -> None:
     """The kit with a sample harness in place of the example."""
     shutil.rmtree(kit / "harness")
