@@ -60,6 +60,7 @@ def pages(base: str, language: str) -> list[str]:
     return [f"{base}/{language}/{name}" for name in (*names, "audit/positions/3/", "log/", "log/verify/")]
 
 
+@pytest.mark.slow
 def test_every_page_fits_and_is_accessible(
     signed: Any, live_server: Any, busy: None, complaints: list[str]
 ) -> None:

@@ -42,6 +42,7 @@ def sign_in(page: Any, base: str, person: User) -> None:
     sign_in_as(page, base, person)
 
 
+@pytest.mark.slow
 def test_the_pages_are_accessible(page: Any, live_server: Any, office: Office, complaints: list[str]) -> None:
     row = office.propose(member_of_staff(), Duty.ARBITER)
     sign_in(page, live_server.url, office.second)

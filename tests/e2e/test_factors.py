@@ -74,6 +74,7 @@ def test_a_passkey_is_added_and_signs_in(
     assert complaints == []
 
 
+@pytest.mark.slow
 def test_the_pages_are_accessible(
     page: Any, live_server: Any, vendor: world.Vendor, complaints: list[str]
 ) -> None:

@@ -19,6 +19,7 @@ from tests.submissions import world
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_the_page_is_accessible(page: Any, live_server: Any, complaints: list[str]) -> None:
     version, vendor = version_of_three(), world.vendor()
     harness = vendor.harness()

@@ -121,6 +121,7 @@ class Browser:
         self.seen += [self.go(name, *args) for name, *args in pages]
 
 
+@pytest.mark.slow
 def test_from_probing_submissions_to_public_lines(
     page: Any, live_server: Any, tmp_path: Path, sequence: Callable[[], int], complaints: list[str]
 ) -> None:

@@ -22,6 +22,7 @@ from tests.submissions import world
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.case("G11")]
 
 
+@pytest.mark.slow
 def test_the_case_is_accessible_in_each_state(page: Any, live_server: Any, complaints: list[str]) -> None:
     site.task_set()
     one, other = reviewers()

@@ -19,6 +19,7 @@ from tests.submissions.outcomes import bring_to
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_the_pages_are_accessible_and_the_bell_leads_to_what_is_unread(
     page: Any,
     live_server: Any,

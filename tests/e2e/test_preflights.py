@@ -23,7 +23,9 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("language", WORDS)
+@pytest.mark.parametrize(
+    "language", [pytest.param(name, marks=pytest.mark.slow if name != "en" else ()) for name in WORDS]
+)
 def test_from_the_upload_to_the_logs(
     page: Any,
     live_server: Any,

@@ -20,6 +20,7 @@ from tests.submissions import world
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.case("E3")]
 
 
+@pytest.mark.slow
 def test_the_pages_are_accessible(page: Any, live_server: Any, complaints: list[str]) -> None:
     office, vendor = opened(), world.vendor()
     version = site.task_set(in_flight=9, preflight=9)

@@ -31,6 +31,7 @@ def with_password(person: User) -> User:
     return person
 
 
+@pytest.mark.slow
 def test_the_pages_are_accessible(page: Any, live_server: Any, house: House, complaints: list[str]) -> None:
     result_of(house.submission, house.submission.task_set)
     room, waiting = house.open(), house.propose()

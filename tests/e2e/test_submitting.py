@@ -28,7 +28,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("language", ["en", "zh-hans"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh-hans", marks=pytest.mark.slow)])
 def test_from_signing_in_to_the_submissions_page(
     page: Any,
     live_server: Any,
