@@ -28,7 +28,7 @@ from evaluation.gateway.contract import Budget
 from evaluation.holding import Hold, Holding, Stop
 from evaluation.images.cache import RootCache
 from evaluation.models import Ending, EvaluationRun
-from evaluation.sandbox import bubblewrap
+from evaluation.sandbox.backend import Backend
 from evaluation.sandbox.control import EpisodeCancelled
 from evaluation.sandbox.spec import (
     InfrastructureFault,
@@ -87,7 +87,7 @@ class Executor:
     """One worker process's hands. `place` is its private folder; nothing in it outlives the process."""
 
     def __init__(
-        self, worker: str, place: Path, runtime: bubblewrap.Backend, host: Callable[[], Host] | None = None
+        self, worker: str, place: Path, runtime: Backend, host: Callable[[], Host] | None = None
     ) -> None:
         self.worker = worker
         self._host = host or Host

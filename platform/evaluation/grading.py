@@ -20,7 +20,7 @@ from evaluation.executing import OUR_FAULTS, place_of, run_row
 from evaluation.grader.reward import decimal_text, decode
 from evaluation.holding import Holding
 from evaluation.models import EvaluationRun, PublicTaskResult, TaskResult
-from evaluation.sandbox import bubblewrap
+from evaluation.sandbox.backend import Backend
 from evaluation.sandbox.spec import GradeSpec
 from scoring.channel import FailureType, RuleOutcome
 from scoring.run import RunScore, score_run, with_ending
@@ -66,9 +66,7 @@ class GraderFault(Exception):
 class Grader:
     """One grade worker's hands; the second sandbox holds rules and snapshot, and no vendor process."""
 
-    def __init__(
-        self, worker: str, place: Path, sandbox: bubblewrap.Backend, version: str, host: str = ""
-    ) -> None:
+    def __init__(self, worker: str, place: Path, sandbox: Backend, version: str, host: str = "") -> None:
         self.worker, self.host = worker, host
         self._sandbox = sandbox
         self._assets = AssetCache(place / "assets")

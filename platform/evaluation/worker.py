@@ -24,7 +24,7 @@ from evaluation.holding import Holding
 from evaluation.hosts import policies
 from evaluation.hosts import services as hosts
 from evaluation.models import EvaluationRun, WorkerReport
-from evaluation.sandbox import bubblewrap, selftest
+from evaluation.sandbox import backends, selftest
 from evaluation.watching import Watch
 
 logger = structlog.get_logger(__name__)
@@ -52,7 +52,7 @@ class Hands:
         self.place = Path(settings.WORK_DIR) / opaque_id().hex
         self.place.mkdir(parents=True, mode=0o711)
         atexit.register(shutil.rmtree, self.place, ignore_errors=True)
-        self.sandbox = bubblewrap.default_backend()
+        self.sandbox = backends.default_backend()
         self.report = selftest.run(self.sandbox.copies)
         self._measured = False
         self._know_host(settings.SPEED_WAIT_SECONDS if policies.reference() else 0.0)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from evaluation.grader.reward import decode
-from evaluation.sandbox.bubblewrap import default_backend
+from evaluation.sandbox.backends import default_backend
 from evaluation.sandbox.spec import GradeSpec, Limits, RunSpec
 
 AT_A_TIME = 2

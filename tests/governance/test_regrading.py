@@ -28,7 +28,7 @@ from evaluation.grading import ArtefactsLost, Grader
 from evaluation.models import Attempt, Ending, Episode, TaskResult
 from evaluation.packages import store_artefacts
 from evaluation.sandbox import spec
-from evaluation.sandbox.bubblewrap import default_backend
+from evaluation.sandbox.backends import default_backend
 from governance import regrading
 from governance.regrading import RegradingRefused
 from governance.sealed_events import RegradingCommitted

@@ -17,7 +17,8 @@ from evaluation.executing import IMAGES, Executor
 from evaluation.grading import Grader
 from evaluation.holding import Holding
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult, StoredPackage
-from evaluation.sandbox.bubblewrap import Backend, default_backend
+from evaluation.sandbox.backend import Backend
+from evaluation.sandbox.backends import default_backend
 from submissions import services
 from submissions.models import Submission
 from tests.images.builder import Built, file, manifest, shell_image, tar

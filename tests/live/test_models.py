@@ -23,7 +23,7 @@ from evaluation.executing import Executor
 from evaluation.grading import Grader
 from evaluation.holding import Holding
 from evaluation.models import Attempt, Episode, EvaluationRun, TaskResult
-from evaluation.sandbox.bubblewrap import default_backend
+from evaluation.sandbox.backends import default_backend
 from evaluation.upstreams.models import ModelUpstream
 from submissions.services import upstreams
 from tests.access.upstreams.arranged import SECRET, SNAPSHOT, Answers, upstream_with_credential

@@ -17,7 +17,9 @@ from evaluation.executing import CONTROL_COMMAND, FOLLOWS_HARNESS, Executor
 from evaluation.grading import EMPTY_TAR, Grader
 from evaluation.holding import Holding
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
-from evaluation.sandbox.bubblewrap import Backend, default_backend
+from evaluation.sandbox import bubblewrap
+from evaluation.sandbox.backend import Backend
+from evaluation.sandbox.backends import default_backend
 from evaluation.sandbox.control import Control
 from evaluation.sandbox.spec import GradeOutcome, GradeSpec, Outcome, RunSpec, SandboxStartFailed
 from tests.live.fleet import Fleet
@@ -25,7 +27,7 @@ from tests.live.fleet import Fleet
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(300)]
 
 
-class Broken(Backend):
+class Broken(bubblewrap.Backend):
     """The real sandbox, but for what `breaks` and `breaks_grading` say."""
 
     breaks: Callable[[RunSpec], bool] = staticmethod(lambda spec: False)

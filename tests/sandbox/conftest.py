@@ -12,9 +12,18 @@ from typing import Any
 
 import pytest
 
-from evaluation.sandbox import runtime
-from evaluation.sandbox.bubblewrap import Backend
-from evaluation.sandbox.spec import MIB, GradeOutcome, GradeSpec, Limits, Outcome, RunSpec
+from evaluation.sandbox import backends, runtime
+from evaluation.sandbox.backend import KeptBackend
+from evaluation.sandbox.spec import (
+    MIB,
+    GradeOutcome,
+    GradeSpec,
+    Kind,
+    Limits,
+    Outcome,
+    RunSpec,
+    SandboxUnavailable,
+)
 
 SMALL = Limits(
     seconds=10,
@@ -47,7 +56,7 @@ def read_tar(path: Path) -> dict[str, bytes]:
 class Bench:
     """Runs code as a harness would be run, and grades with a command of choice."""
 
-    backend: Backend
+    backend: KeptBackend
     tmp: Path
 
     def spec(self, code: str, **changes: Any) -> RunSpec:
@@ -92,15 +101,30 @@ def copies() -> runtime.Runtime:
     return runtime.ensure(runtime.default_base())
 
 
+BOTH = [Kind.BUBBLEWRAP, pytest.param(Kind.GVISOR, marks=pytest.mark.slow)]
+on_both = pytest.mark.parametrize("backend", BOTH, indirect=True)
+"""For a test of either backend: bubblewrap always, gVisor with the slow ones."""
+
+
+def made(kind: Kind, copies: runtime.Runtime) -> KeptBackend:
+    """A backend; the test is skipped, with the reason, only where its tool cannot be had."""
+    try:
+        found = backends.make(kind, copies)
+    except SandboxUnavailable as fault:
+        pytest.skip(str(fault))
+    assert isinstance(found, KeptBackend)
+    return found
+
+
 @pytest.fixture(scope="session")
-def backend(copies: runtime.Runtime) -> Iterator[Backend]:
-    made = Backend(copies)
-    yield made
-    made.close()
+def backend(request: pytest.FixtureRequest, copies: runtime.Runtime) -> Iterator[KeptBackend]:
+    found = made(getattr(request, "param", backends.chosen()), copies)
+    yield found
+    found.close()
 
 
 @pytest.fixture
-def bench(backend: Backend, tmp_path: Path) -> Bench:
+def bench(backend: KeptBackend, tmp_path: Path) -> Bench:
     return Bench(backend, tmp_path)
 
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from evaluation.sandbox import cgroups
-from evaluation.sandbox.cgroups import Group, Hierarchy
+from evaluation.sandbox.cgroups import Besides, Group, Hierarchy
 from evaluation.sandbox.spec import MIB, Limits
 
 LIMITS = Limits(memory_bytes=300 * MIB, workspace_bytes=16 * MIB, pids=10, cpus=1.5)
@@ -21,7 +21,7 @@ def contents(folder) -> dict[str, str]:
 def test_version_2_files(tmp_path) -> None:
     for name in ("memory.swap.max", "memory.oom.group"):
         (tmp_path / name).touch()
-    Group(2, dict.fromkeys(("memory", "pids", "cpu"), tmp_path)).limit(LIMITS)
+    Group(2, dict.fromkeys(("memory", "pids", "cpu"), tmp_path)).limit(LIMITS, Besides(pids=2))
     assert contents(tmp_path) == {
         "memory.max": str(300 * MIB), "memory.swap.max": "0", "memory.oom.group": "1",
         "pids.max": "12", "cpu.max": "150000 100000",
@@ -32,7 +32,7 @@ def test_version_1_files(tmp_path) -> None:
     dirs = {name: tmp_path / name for name in ("memory", "pids", "cpu")}
     for place in dirs.values():
         place.mkdir()
-    Group(1, dirs).limit(LIMITS)
+    Group(1, dirs).limit(LIMITS, Besides(pids=2))
     assert contents(dirs["memory"]) == {"memory.limit_in_bytes": str(300 * MIB)}
     assert contents(dirs["pids"]) == {"pids.max": "12"}
     assert contents(dirs["cpu"]) == {"cpu.cfs_quota_us": "150000"}
@@ -83,5 +83,5 @@ def test_a_group_that_was_handed_over_is_used(tmp_path, monkeypatch) -> None:
 def test_no_groups_at_all() -> None:
     nothing = Hierarchy(0, {})
     assert nothing.label == "no cgroup"
-    assert nothing.make("e-1", LIMITS) is None
+    assert nothing.make("e-1", LIMITS, Besides()) is None
     nothing.close()

@@ -18,7 +18,7 @@ CHECK = """
 import json, sys, tempfile
 from pathlib import Path
 from evaluation.sandbox import selftest
-from evaluation.sandbox.bubblewrap import run_episode, run_grader
+from evaluation.sandbox.backends import run_episode, run_grader
 from evaluation.sandbox.spec import GradeSpec, RunSpec
 report = selftest.run()
 harness, work = map(Path, sys.argv[1:3])
@@ -47,7 +47,7 @@ def elsewhere(copies: runtime.Runtime, open_dir: Path) -> dict[str, Path]:
 
     root = open_dir
     platform = Path(runtime.__file__).parents[2]
-    for name in ("scoring", "evaluation/sandbox", "evaluation/grader"):
+    for name in ("scoring", "evaluation/sandbox", "evaluation/grader", "evaluation/images"):
         shutil.copytree(platform / name, root / "code" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(platform / "evaluation/__init__.py", root / "code/evaluation")
     for package in (openpyxl, et_xmlfile):

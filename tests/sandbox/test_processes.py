@@ -139,7 +139,7 @@ def test_a_retry_never_starts_beside_the_former_attempt(bench, victim) -> None:
 WORKER = """
 import sys
 from pathlib import Path
-from evaluation.sandbox.bubblewrap import run_episode
+from evaluation.sandbox.backends import run_episode
 from evaluation.sandbox.spec import RunSpec
 harness, work = map(Path, sys.argv[1:3])
 run_episode(RunSpec("a", ("python3", "/harness/run.py"), harness, b"", bytes(10240), 0, 60.0, 1, 1), work)

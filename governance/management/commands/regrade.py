@@ -14,7 +14,7 @@ from audit.events import Actor
 from config.ids import opaque_id
 from evaluation.executing import OUR_FAULTS
 from evaluation.grading import Grader
-from evaluation.sandbox import bubblewrap, selftest
+from evaluation.sandbox import backends, selftest
 from governance import regrading
 from governance.regrading import Compared, RegradingRefused
 from submissions.models import Submission
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         self.stdout.write(f"equal: {len(compared)} runs graded again")
 
     def _regrade(self, submission: Submission, seed: str, count: int, place: Path) -> list[Compared]:
-        sandbox = bubblewrap.default_backend()
+        sandbox = backends.default_backend()
         if not selftest.run(sandbox.copies).fit:
             raise CommandError("this machine does not isolate what is graded; see the self-test")
         grader = sandbox.copies.digest

@@ -13,7 +13,7 @@ from audit.events import Actor
 from config.ids import opaque_id
 from evaluation.executing import OUR_FAULTS
 from evaluation.grading import Grader
-from evaluation.sandbox import bubblewrap, selftest
+from evaluation.sandbox import backends, selftest
 from governance.records.services import carry_out_regradings
 
 BY = Actor(kind="system", id="regrade", channel="command")
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         place = Path(settings.WORK_DIR) / opaque_id().hex
         place.mkdir(parents=True, mode=0o711)
         try:
-            sandbox = bubblewrap.default_backend()
+            sandbox = backends.default_backend()
             if not selftest.run(sandbox.copies).fit:
                 raise CommandError("this machine does not isolate what is graded; see the self-test")
             digest = sandbox.copies.digest

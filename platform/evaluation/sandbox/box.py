@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.sandbox import kernel, seccomp
-from evaluation.sandbox.cgroups import LAUNCHER_PIDS, Group
+from evaluation.sandbox import kernel, runsc, seccomp
+from evaluation.sandbox.cgroups import LAUNCHER_PIDS, Besides, Group
 from evaluation.sandbox.control import HELD_SECONDS, HOLD
-from evaluation.sandbox.spec import Limits, ProcessesRemain, SandboxStartFailed
+from evaluation.sandbox.spec import Kind, Limits, ProcessesRemain, SandboxStartFailed
 
 START_SECONDS = 10.0
 # Most end at once. A harness can pile up mappings and page tables that take the kernel seconds to undo:
@@ -69,9 +69,15 @@ class Streams:
 class Host:
     """How this keeper makes sandboxes. `drop_uid` is the real uid to take on, None to keep ours."""
 
-    bwrap: str
+    kind: Kind
+    tool: str
     filter: bytes
     drop_uid: int | None
+
+    @property
+    def besides(self) -> Besides:
+        """What this backend adds to an episode's control group."""
+        return runsc.BESIDES if self.kind is Kind.GVISOR else Besides()
 
 
 @dataclass(slots=True)
@@ -97,12 +103,16 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """`exit_code` is None when the time ran out; 128 + signal for a killed command."""
+    """`exit_code` is None when the time ran out; 128 + signal for a killed command.
+
+    `cpu_seconds` are of the tool and all that it waited for, so of the whole sandbox where that ended by itself.
+    """
 
     exit_code: int | None
     overdue: bool
     seconds: float
     out_of_memory: bool
+    cpu_seconds: float
 
 
 @dataclass(slots=True)
@@ -117,6 +127,8 @@ class Box:
     clock: Clock = field(default_factory=Clock)
     opening: tuple[str, ...] = _EXEC
     """What starts the command inside and says so; another where the shell is not the platform's (see `launcher`)."""
+    gateway: Path | None = None
+    """gVisor only: the folder of the socket that the relay inside leads to."""
 
     def run(self, arguments: list[str], command: tuple[str, ...], seconds: float, streams: Streams) -> Ended:
         """Run to the end or for `seconds`. Raises SandboxStartFailed, ProcessesRemain or Cancelled."""
@@ -131,6 +143,8 @@ class Box:
             run.kill()
             run.close()
         out_of_memory = bool(self.group and self.group.oom_kills() > oom_before)
+        if not run.began and self.host.kind is Kind.GVISOR:
+            run.exit_code = None  # runsc's own
         if run.exit_code is None and run.began:
             # The tool was taken down while the command ran, which no failure of its own explains.
             run.exit_code = _CUT_OFF
@@ -138,7 +152,9 @@ class Box:
             said = bytes(streams.err.kept[-500:]).decode("utf-8", "backslashreplace")
             raise SandboxStartFailed(f"the sandbox ended before the command started: {said}")
         spent = max(0.0, run.ended - run.began - run.stood(run.ended)) if run.began else 0.0
-        return Ended(None if run.overdue else run.exit_code, run.overdue, spent, out_of_memory)
+        return Ended(
+            None if run.overdue else run.exit_code, run.overdue, spent, out_of_memory, run.cpu_seconds
+        )
 
     def _spawn(self, arguments: list[str], command: tuple[str, ...]) -> tuple[int, dict[int, str]]:
         """Fork and exec the tool; returns its process id and our ends of its pipes by role."""
@@ -151,6 +167,8 @@ class Box:
         pid = os.fork()
         if pid == 0:
             try:
+                if self.host.kind is Kind.GVISOR:
+                    self._run_gvisor({name: pair[1] for name, pair in pipes.items()}, arguments, command)
                 ends = [
                     pipes["out"][1],
                     pipes["err"][1],
@@ -169,6 +187,34 @@ class Box:
         for name in ("out", "err"):
             _grow(pipes[name][0])
         return pid, {pair[0]: name for name, pair in pipes.items()}
+
+    def _run_gvisor(self, ends: dict[str, int], arguments: list[str], command: tuple[str, ...]) -> None:
+        """In the child: group, descriptors 0 to 3, then runsc in namespaces of its own; ends the process."""
+        if self.group is not None:
+            self.group.join()
+        given = [ends[name] for name in ("begun", "out", "err", "status")]
+        high = [os.dup2(fd, 100 + number, inheritable=False) for number, fd in enumerate(given)]
+        for number, fd in enumerate(high):
+            os.dup2(fd, number, inheritable=number < _ARGS_FD)
+        os.closerange(_ARGS_FD + 1, 1 << 16)
+        Path("/proc/self/oom_score_adj").write_text("1000")
+        os.umask(0o022)
+        kernel.die_with_parent()
+        opening = self.opening if self.opening is not _EXEC else runsc.opening(command[0])
+        os._exit(
+            runsc.run(
+                runsc.Request(
+                    tool=self.host.tool,
+                    arguments=arguments,
+                    command=(*opening, *command),
+                    limits=self.limits,
+                    memory_is_bounded="memory" in (self.group.dirs if self.group else {}),
+                    drop_uid=self.host.drop_uid,
+                    gateway=self.gateway,
+                ),
+                _ARGS_FD,
+            )
+        )
 
     def _become(self, ends: list[int], command: tuple[str, ...]) -> None:
         """In the child: group, limits, identity, descriptors 0 to 6, exec."""
@@ -190,7 +236,7 @@ class Box:
             signal.signal(number, signal.SIG_DFL)
         kernel.die_with_parent()
         kernel.no_new_privileges()
-        os.execve(self.host.bwrap, ["bwrap", "--args", str(_ARGS_FD), "--", *self.opening, *command], {})  # noqa: S606
+        os.execve(self.host.tool, ["bwrap", "--args", str(_ARGS_FD), "--", *self.opening, *command], {})  # noqa: S606
 
     def _set_rlimits(self) -> None:
         """Bounds of single processes; of all of them where the group cannot bound them."""
@@ -232,6 +278,7 @@ class _Run:
     exit_code: int | None = None
     overdue: bool = False
     ended: float = 0.0
+    cpu_seconds: float = 0.0
 
     def wait(self) -> None:
         """Drain until the tool has ended and its pipes are empty, or the deadline passes.
@@ -333,7 +380,7 @@ class _Run:
             raise ProcessesRemain("PID 1 of the sandbox outlived its kill")
         if self.box.group is not None and not self.box.group.kill(max(0.1, until - time.monotonic())):
             raise ProcessesRemain("the control group is not empty")
-        _reap_all()
+        self.cpu_seconds = _reap_all()
         self._drain_rest()
 
     def _drain_rest(self) -> None:
@@ -352,11 +399,13 @@ class _Run:
                 os.close(fd)
 
 
-def _reap_all() -> None:
-    """Collect the tool and what was handed to us when it ended; a host's PID 1 may collect nothing."""
+def _reap_all() -> float:
+    """Collect the tool and what was handed to us; their CPU seconds. A host's PID 1 may collect nothing."""
+    spent = 0.0
     with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while (ended := os.wait4(-1, os.WNOHANG))[0]:
+            spent += ended[2].ru_utime + ended[2].ru_stime
+    return spent
 
 
 def _signal(fd: int) -> None:

@@ -24,16 +24,24 @@ LAUNCHER_PIDS = 2
 
 
 @dataclass(frozen=True, slots=True)
+class Besides:
+    """What a backend itself needs in an episode's group, on top of the harness's limits."""
+
+    pids: int = LAUNCHER_PIDS
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """One control group; `dirs` maps a controller to its directory (all the same in version 2)."""
 
     version: int
     dirs: dict[str, Path]
 
-    def limit(self, limits: Limits) -> None:
+    def limit(self, limits: Limits, besides: Besides) -> None:
         """Set memory, process and CPU limits. Raises OSError when the kernel refuses one."""
-        pids = str(limits.pids + LAUNCHER_PIDS)
-        memory = str(limits.memory_bytes)
+        pids = str(limits.pids + besides.pids)
+        memory = str(limits.memory_bytes + besides.memory_bytes)
         if self.version == 1:
             wanted = [("memory", "memory.limit_in_bytes", memory), ("pids", "pids.max", pids)]
             wanted += [("memory", "memory.memsw.limit_in_bytes", memory)]
@@ -151,13 +159,13 @@ class Hierarchy:
             return None
         return Group(self.version, {key: place / name for key, place in self.dirs.items()})
 
-    def make(self, name: str, limits: Limits) -> Group | None:
+    def make(self, name: str, limits: Limits, besides: Besides) -> Group | None:
         """Make an episode's group with its limits."""
         group = self.group(name)
         if group is not None:
             for place in group.places():
                 place.mkdir(exist_ok=True)
-            group.limit(limits)
+            group.limit(limits, besides)
         return group
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import io
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from evaluation.sandbox.box import Box, Clock, Ended, Host, Output, Streams
 from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.control import BACKLOG, PORT
 from evaluation.sandbox.kernellog import KernelLog
-from evaluation.sandbox.spec import REPLY_BYTES, Ending, Limits
+from evaluation.sandbox.spec import REPLY_BYTES, Ending, Kind, Limits
 from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
 
 SNAPSHOT = "snapshot.tar"
@@ -37,6 +37,7 @@ class Episode:
     streams: Streams = field(init=False)
     hits: dict[str, None] = field(default_factory=dict)
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     turn: int = 0
     exit_code: int | None = 0
     uid: int = -1
@@ -48,17 +49,17 @@ class Episode:
 
     def run(self) -> tuple[dict[str, Any], list[bytes]]:
         """Run every turn and return (answer, blobs: stdout, stderr, reply)."""
-        group = self.hierarchy.make(f"e-{os.getpid()}", self.limits)
+        group = self.hierarchy.make(f"e-{os.getpid()}", self.limits, self.host.besides)
         workdir = os.open(self.request["workdir"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             identity = enter_namespace(self.host.drop_uid)
             self.uid = identity.owner
             stage = self._prepare(identity)
-            if self.request["listen"]:
-                with socket.create_server(("127.0.0.1", PORT), backlog=BACKLOG) as listener:
-                    self.listening(listener)
-            host = Host(self.host.bwrap, self.host.filter, identity.drop_uid)
+            host = replace(self.host, drop_uid=identity.drop_uid)
             box = Box(host, self.limits, group, self.watch, self.started, Clock())
+            if self.request["listen"]:
+                with self._listen(stage, box) as listener:
+                    self.listening(listener)
             if self.request["root"]:
                 box.opening = rootfs.opening(self.request["command"][0])
             overdue = self._play(stage, box, group)
@@ -68,6 +69,18 @@ class Episode:
             if group is not None:
                 group.kill(2.0)
                 group.remove()
+
+    def _listen(self, stage: Stage, box: Box) -> socket.socket:
+        """The listener that the worker serves: in the network of the sandbox, or (gVisor) where its relay leads to."""
+        if box.host.kind is Kind.BUBBLEWRAP:
+            return socket.create_server(("127.0.0.1", PORT), backlog=BACKLOG)
+        box.gateway = stage.folder("gateway")
+        place = box.gateway / "socket"
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(place))
+        listener.listen(BACKLOG)
+        place.chmod(0o666)
+        return listener
 
     def _prepare(self, identity: Identity) -> Stage:
         """Texts of turn 1, the harness and the workspace, in place and owned by the sandbox's uid."""
@@ -104,6 +117,7 @@ class Episode:
             left = max(0.0, budget - self.seconds)
             ended = box.run(self._arguments(stage, turns), tuple(self.request["command"]), left, self.streams)
             self.seconds += ended.seconds
+            self.cpu_seconds += ended.cpu_seconds
             self._note(ended, stage, group)
             if ended.overdue or self.hits:
                 return ended.overdue
@@ -160,6 +174,7 @@ class Episode:
             "exit_code": self.exit_code,
             "turn": self.turn,
             "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
             "stdout_truncated": self.streams.out.truncated,
             "stderr_truncated": self.streams.err.truncated,
             "snapshot_truncated": found.truncated,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -33,7 +33,7 @@ class Grading:
     def run(self) -> tuple[dict[str, Any], list[bytes]]:
         """Grade and return (answer, blobs: reward, stdout, stderr)."""
         limits = Limits(**self.request["limits"])
-        group = self.hierarchy.make(f"e-{os.getpid()}", limits)
+        group = self.hierarchy.make(f"e-{os.getpid()}", limits, self.host.besides)
         streams = Streams(Output(limits.stdout_bytes), Output(limits.stdout_bytes))
         try:
             with Path(self.request["snapshot"]).open("rb") as snapshot:
@@ -62,7 +62,7 @@ class Grading:
         variables = rootfs.environment() | {"HOME": "/tmp"}  # noqa: S108 (inside)
         arguments += rootfs.closing_arguments(variables, "/grade/run/workspace")
         box = Box(
-            Host(self.host.bwrap, self.host.filter, identity.drop_uid),
+            replace(self.host, drop_uid=identity.drop_uid),
             limits,
             group,
             self.watch,

@@ -21,7 +21,7 @@ from evaluation.sandbox.box import Cancelled, Host
 from evaluation.sandbox.cgroups import Hierarchy, open_hierarchy
 from evaluation.sandbox.episode import Episode
 from evaluation.sandbox.grading import Grading
-from evaluation.sandbox.spec import InfrastructureFault
+from evaluation.sandbox.spec import InfrastructureFault, Kind
 from evaluation.sandbox.stage import free_uid
 
 _TEXT = 2_000  # characters of an exception that a worker is told
@@ -36,8 +36,8 @@ def main(fd: int) -> None:
     size, _, rest = greeting.partition(b"\n")
     while len(rest) < int(size):
         rest += control.recv(1 << 16)
-    bwrap, _, program = rest.partition(b"\0")
-    host = Host(os.fsdecode(bwrap), program, None)
+    kind, tool, program = rest.split(b"\0", 2)
+    host = Host(Kind(kind.decode()), os.fsdecode(tool), program, None)
     hierarchy = open_hierarchy()
     control.send(hierarchy.label.encode())
     wake, alarm = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)

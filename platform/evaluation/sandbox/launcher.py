@@ -17,7 +17,7 @@ _MACHINE = "x86_64"
 _ADDRESS = 0x400000
 _HEADERS = 64 + 56
 # System call numbers of linux/amd64: write 1, close 3, execve 59, exit_group 231. The comments are GNU assembler.
-_CODE = bytes.fromhex(
+_HEAD = bytes.fromhex(
     "b801000000"  # movl $1, %eax
     "bf06000000"  # movl $6, %edi
     "488d3500000000"  # leaq (next instruction), %rsi: any byte will do
@@ -26,6 +26,8 @@ _CODE = bytes.fromhex(
     "b803000000"  # movl $3, %eax
     "bf06000000"  # movl $6, %edi
     "0f05"  # syscall
+)
+_TAIL = bytes.fromhex(
     "488b0424"  # movq (%rsp), %rax: argc
     "4c8d74c410"  # leaq 16(%rsp,%rax,8), %r14: envp
     "4c8d642410"  # leaq 16(%rsp), %r12: candidates
@@ -53,6 +55,18 @@ _CODE = bytes.fromhex(
     "b8e7000000"  # movl $231, %eax
     "0f05"  # syscall
 )
+_CODE = _HEAD + _TAIL
+# The same where only standard descriptors come through: the byte goes to descriptor 0, which then is /dev/null.
+_NULL = b"/dev/null\0"
+_OVER_STDIN = (
+    _HEAD.replace(bytes.fromhex("bf06000000"), bytes.fromhex("bf00000000"))
+    + bytes.fromhex("b802000000")  # movl $2, %eax: open
+    + bytes.fromhex("488d3d")  # leaq (the path behind the code), %rdi
+    + struct.pack("<i", 4 + len(_TAIL))
+    + bytes.fromhex("31f60f05")  # xorl %esi, %esi: for reading; syscall
+    + _TAIL
+    + _NULL
+)
 
 
 def available() -> bool:
@@ -68,13 +82,22 @@ def require() -> None:
 
 def program() -> bytes:
     """The program as an ELF file (System V ABI, AMD64 supplement)."""
-    size = _HEADERS + len(_CODE)
+    return _elf(_CODE)
+
+
+def program_over_stdin() -> bytes:
+    """The same for a sandbox that hands on standard descriptors only (gVisor): its byte goes to descriptor 0."""
+    return _elf(_OVER_STDIN)
+
+
+def _elf(code: bytes) -> bytes:
+    size = _HEADERS + len(code)
     ident = b"\x7fELF" + bytes([2, 1, 1]) + bytes(9)
     header = struct.pack(
         "<16sHHIQQQIHHHHHH", ident, 2, 62, 1, _ADDRESS + _HEADERS, 64, 0, 0, 64, 56, 1, 0, 0, 0
     )
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, _ADDRESS, _ADDRESS, size, size, 0x1000)
-    return header + segment + _CODE
+    return header + segment + code
 
 
 def candidates(command: str, path: str) -> tuple[str, ...]:

@@ -15,11 +15,14 @@ from evaluation.images import places
 from evaluation.sandbox import launcher
 from evaluation.sandbox.spec import Root
 
-ISOLATION = "embedded, not the official root"
+NOT_OFFICIAL = "not the official root"
+ISOLATION = f"embedded, {NOT_OFFICIAL}"
 HOME = "/home/agent"
 UID = 1000
 TMP_BYTES = 128 << 20
 SHM_BYTES = 64 << 20
+START_INSIDE = f"/{places.START}"
+_TOPS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC_OF_HOST = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 
 
@@ -31,7 +34,7 @@ def isolation(root: Root | None) -> str:
 def opening(command: str) -> tuple[str, ...]:
     """What starts `command` in a root whose shell is not the platform's. Raises SandboxUnavailable."""
     launcher.require()
-    return (f"/{places.START}", *launcher.candidates(command, environment()["PATH"]), "")
+    return (START_INSIDE, *launcher.candidates(command, environment()["PATH"]), "")
 
 
 def base_arguments(stage: Path, covers: Mapping[str, str], root: Path | None = None) -> list[str]:
@@ -57,14 +60,31 @@ def base_arguments(stage: Path, covers: Mapping[str, str], root: Path | None = N
 
 
 def _hosts_root(python: Path) -> list[str]:
-    arguments = ["--ro-bind", "/usr", "/usr"]
-    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
-        arguments += _top(name)
-    arguments += ["--ro-bind", str(python / "etc"), "/etc"]
-    for path in _ETC_OF_HOST:
-        if Path(path).exists():
-            arguments += ["--ro-bind", path, path]
-    return [*arguments, "--ro-bind", str(python), "/opt/python"]
+    arguments: list[str] = []
+    for target, path in links_of_the_host():
+        arguments += ["--symlink", target, path]
+    for source, path, _ in binds_of_the_host(python):
+        arguments += ["--ro-bind", source, path]
+    return arguments
+
+
+def links_of_the_host() -> list[tuple[str, str]]:
+    """(target, path) of those folders at the top that lead into /usr."""
+    tops = [Path("/", name) for name in _TOPS]
+    return [(str(path.readlink()), str(path)) for path in tops if path.is_symlink()]
+
+
+def binds_of_the_host(python: Path) -> list[tuple[str, str, bool]]:
+    """(source, path, False: for reading only) of the host's programs, our /etc and the interpreter."""
+    found = [("/usr", "/usr")]
+    found += [
+        (path, path)
+        for path in (f"/{name}" for name in _TOPS)
+        if Path(path).is_dir() and not Path(path).is_symlink()
+    ]
+    found += [(str(python / "etc"), "/etc")]
+    found += [(path, path) for path in _ETC_OF_HOST if Path(path).exists()]
+    return [(source, path, False) for source, path in [*found, (str(python), "/opt/python")]]
 
 
 def _own_root(python: Path, root: Path) -> list[str]:
@@ -73,13 +93,6 @@ def _own_root(python: Path, root: Path) -> list[str]:
     for name in places.ETC:
         arguments += ["--ro-bind", str(python / "etc" / name), f"/etc/{name}"]
     return [*arguments, "--ro-bind", str(python / "sbin" / "start"), f"/{places.START}"]
-
-
-def _top(name: str) -> list[str]:
-    path = Path("/") / name
-    if path.is_symlink():
-        return ["--symlink", str(path.readlink()), str(path)]
-    return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
 
 
 def closing_arguments(environment: Mapping[str, str], directory: str) -> list[str]:

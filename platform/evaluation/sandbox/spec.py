@@ -29,6 +29,13 @@ class Ending(StrEnum):
     LIMIT_EXCEEDED = "limit_exceeded"
 
 
+class Kind(StrEnum):
+    """The two backends."""
+
+    BUBBLEWRAP = "bubblewrap"
+    GVISOR = "gvisor"
+
+
 class InfrastructureFault(Exception):
     """The platform failed, so nothing may be scored. The class and `code` decide; the text is for staff."""
 
@@ -166,7 +173,8 @@ class Outcome:
     workspace; `refused` names what was left out of it and why ("link out/x"), the first hundred with their
     names cut, and then how many more there were. `wrote` tells whether the
     run left any artefact: a file it made or changed. `limit_hits` lists which limits bit: memory, pids,
-    disk, file. `signals` is what the host counted (see `SIGNALS`).
+    disk, file. `signals` is what the host counted (see `SIGNALS`), `cpu_seconds` what the sandbox took,
+    the backend's own work included, where it ended by itself.
     """
 
     ending: Ending
@@ -189,6 +197,7 @@ class Outcome:
     isolation: str
     manifest: Mapping[str, object]
     signals: Mapping[str, int] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
