@@ -34,6 +34,8 @@ TIME_WORDS: dict[str, Promise] = {
     LATEST: _("in more than a week"),
     UNKNOWN: _("not known yet: too few submissions were measured"),
 }
+TIME_KEYS = list(TIME_WORDS)
+"""Their keys, as the API's description names them once."""
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,8 @@ def mails_to(person: User, state: str) -> list[Any]:
     ]
 
 
+@pytest.mark.acceptance("fleet:1")
+@pytest.mark.case("G13")
 @pytest.mark.case("U9")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("state", WAYS)
@@ -145,7 +147,8 @@ def test_one_mail_and_one_notice_in_the_accounts_language(
     assert f"/{language}/v/submissions/{found.id}/" in message.body
     with translation.override(language):
         assert str(entry(found.reason_code).remedy) in message.body
-    assert Notice.objects.filter(person=vendor.user, kind=f"submission.{state}").count() == 1
+    (notice,) = Notice.objects.filter(person=vendor.user, kind=f"submission.{state}")
+    assert notice.facts["code"] == found.reason_code != ""
     page = signed_in(vendor.user).get(address("accounts:notices", language=language)).content.decode()
     assert page.count(f"{word}") >= 1
     assert f"/{language}/v/submissions/{found.id}/" in page

@@ -286,6 +286,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "RuleEnum": "submissions.api.shapes.RULES",
         "ProfileEnum": "submissions.api.shapes.PROFILES",
+        "QueueTimeEnum": "submissions.queueing.queries.TIME_KEYS",
     },
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
