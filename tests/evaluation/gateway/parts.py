@@ -112,7 +112,7 @@ class Setting:
             with httpx.stream("POST", place, headers=headers, json=body, timeout=60, verify=False) as answer:
                 for piece in answer.iter_raw():
                     found += piece
-        except httpx.RemoteProtocolError:
+        except httpx.TransportError:  # it breaks off, or the gateway was closed
             pass
         return bytes(found)
 
