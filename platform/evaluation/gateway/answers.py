@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation.gateway.contract import Dialect, Usage
 from evaluation.gateway.sse import Event
+from evaluation.gateway.texts import plain
 from evaluation.gateway.usage import kept, normalised
 
 MODEL_LENGTH = 200
@@ -65,7 +66,7 @@ class Reader:
 
     def _named(self, model: object) -> None:
         if isinstance(model, str) and model:
-            self.model = model[:MODEL_LENGTH]
+            self.model = plain(model, MODEL_LENGTH)
 
     def _reported(self, usage: object) -> None:
         if isinstance(usage, Mapping) and usage:

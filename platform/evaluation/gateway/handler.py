@@ -19,6 +19,7 @@ from evaluation.gateway.connection import Connection, Head
 from evaluation.gateway.contract import Dialect, Route, Rules, Stopped
 from evaluation.gateway.refusals import Code, Refusal
 from evaluation.gateway.standing import Standing
+from evaluation.gateway.texts import plain
 
 logger = logging.getLogger(__name__)
 
@@ -177,7 +178,7 @@ class Handler:
         if route is None:
             with self._lock:
                 if len(self._unlisted) < UNLISTED:
-                    self._unlisted[name] = None
+                    self._unlisted[plain(name, request.MODEL_LENGTH)] = None
             raise Refusal(Code.MODEL_NOT_LISTED)
         if route.dialect != dialect:
             raise Refusal(Code.DIALECT_DIFFERS)

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.gateway.contract import PARAMETERS, Dialect, Rules
 from evaluation.gateway.refusals import Code, Refusal
+from evaluation.gateway.texts import storable
 
 Path = tuple[str, ...]
 
@@ -72,7 +73,11 @@ def observed(dialect: Dialect, body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _short(value: object) -> object:
     text = json.dumps(value, sort_keys=True)
-    return value if len(text) <= SHOWN else "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return (
+        value
+        if len(text) <= SHOWN and storable(value)
+        else "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    )
 
 
 def _at(body: Mapping[str, Any], path: Path) -> object:

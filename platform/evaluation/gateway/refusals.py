@@ -46,7 +46,10 @@ class Code(Enum):
         "The key of this episode is missing or wrong: use OPENAI_API_KEY or ANTHROPIC_API_KEY.",
     )
     NOT_JSON = (400, "The body is not one JSON object in UTF-8.")
-    TOO_COMPLEX = (400, "The body holds more than a million values, or is nested too deep.")
+    TOO_COMPLEX = (
+        400,
+        "The body holds more than a million texts, commas and brackets, or is nested deeper than 100.",
+    )
     FIELD_INVALID = (400, "A field has a type or value that the dialect does not allow.")
     MODEL_NOT_LISTED = (403, "This model is not listed in harness.toml; use the name in MODEL_<ROLE>_NAME.")
     DIALECT_DIFFERS = (400, "This model is registered with another dialect; call it on that dialect's path.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,14 +13,16 @@ from evaluation.gateway import fields, parameters
 from evaluation.gateway.contract import Dialect, Route, Rules
 from evaluation.gateway.conversation import Checked, conversation
 from evaluation.gateway.refusals import Code, Refusal
+from evaluation.gateway.texts import plain
 
-MOST_VALUES = 1_000_000
-"""A body of brackets and commas takes twenty times its size once it is read."""
+MOST_TOKENS, DEEPEST = 1_000_000, 100
+"""Of JSON. A body of brackets and commas takes twenty times its size once it is read."""
 MOST_TOOLS = 512
 MOST_STRIPPED, STRIPPED_LENGTH = 100, 120
 MODEL_LENGTH = 200
 
-_STRUCTURE = re.compile(rb"[\[{,]")
+_TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*+"?|[\[\]{},]', re.DOTALL)
+"""A string, be it without its end, or a sign of structure: each is passed once, whatever stands there."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,9 @@ class Request:
 
 def parsed(data: bytes) -> dict[str, Any]:
     """The body as an object. Raises Refusal."""
-    if sum(1 for _ in _STRUCTURE.finditer(data)) > MOST_VALUES:
-        raise Refusal(Code.TOO_COMPLEX)
+    _bounded(data)
     try:
-        found: object = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+        found: object = json.loads(data.decode("utf-8"), parse_constant=_no_number, parse_float=_number)
     except RecursionError:
         raise Refusal(Code.TOO_COMPLEX) from None
     except ValueError:
@@ -79,8 +81,28 @@ def parsed(data: bytes) -> dict[str, Any]:
     return found
 
 
+def _bounded(data: bytes) -> None:
+    """Refuse what would take too much memory, or too deep a stack, to be read and written again. Raises Refusal."""
+    depth = 0
+    for number, token in enumerate(_TOKEN.finditer(data)):
+        sign = data[token.start()]
+        if sign in b"[{":
+            depth += 1
+        elif sign in b"]}":
+            depth -= 1
+        if depth > DEEPEST or number > MOST_TOKENS:
+            raise Refusal(Code.TOO_COMPLEX)
+
+
 def _no_number(name: str) -> object:
     raise ValueError(name)
+
+
+def _number(text: str) -> float:
+    found = float(text)
+    if math.isinf(found):
+        raise ValueError(text)
+    return found
 
 
 def model_of(body: Mapping[str, Any]) -> str:
@@ -109,7 +131,7 @@ def made(given: Mapping[str, Any], route: Route, rules: Rules) -> Request:
         asked_for_usage=asked,
         parameters=parameters.observed(dialect, body),
         tools=offered,
-        stripped=tuple(path[:STRIPPED_LENGTH] for path in checked.stripped[:MOST_STRIPPED]),
+        stripped=tuple(plain(path, STRIPPED_LENGTH) for path in checked.stripped[:MOST_STRIPPED]),
         size=max(0, len(written(body)) - checked.inline_bytes),
         inline=checked.inline,
         most_output=most,

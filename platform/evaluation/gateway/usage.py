@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.gateway.contract import Dialect, Usage
+from evaluation.gateway.texts import storable
 
-MOST = 10**9
+MOST = 10**7
 """A count above this is no count."""
 RAW_BYTES = 4096
 """A longer usage object is not kept; its counts are."""
@@ -71,7 +72,7 @@ def _count(table: object, name: str) -> int | None:
 
 
 def kept(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The provider's object as it is stored: whole, or where it is too long its plain counts and a mark."""
-    if len(json.dumps(raw)) <= RAW_BYTES:
+    """The provider's object as it is stored: whole, or where that cannot be its plain counts and a mark."""
+    if len(json.dumps(raw)) <= RAW_BYTES and storable(raw):
         return dict(raw)
     return {"too_long": True, **{name: raw[name] for name in _COUNTS if _count(raw, name) is not None}}

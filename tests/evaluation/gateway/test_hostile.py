@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 from evaluation.gateway.contract import Patience
-from tests.evaluation.gateway.answers import whole
+from tests.evaluation.gateway.answers import chat, whole
 from tests.evaluation.gateway.parts import CHAT, KEY, SHORT, Setting, gateway, request
+from tests.evaluation.gateway.scripted import plain
 
 BODY = json.dumps(request(CHAT)).encode()
 AUTH = b"Authorization: Bearer " + KEY.encode() + b"\r\n"
@@ -83,6 +84,9 @@ REFUSED = {
     "nested": (_whole(body=b'{"a":' * 100_000), 400, "too_complex"),
     "nested and closed": (_whole(body=b"[" * 50_000 + b"]" * 50_000), 400, "too_complex"),
     "a million values": (_whole(body=b'{"a": [' + b"0," * 1_000_001 + b"0]}"), 400, "too_complex"),
+    "a string without end": (_whole(body=b'{"a": "' + b'\\"' * 5_000_000), 400, "not_json"),
+    "a number without end": (_whole(body=b'{"temperature": 1e999}'), 400, "not_json"),
+    "just too deep": (_whole(body=b'{"stop": ' + b"[" * 100 + b"]" * 100 + b"}"), 400, "too_complex"),
     "digits without end": (_whole(body=b'{"a": ' + b"9" * 100_000 + b"}"), 400, "not_json"),
 }
 
@@ -167,6 +171,38 @@ def test_half_a_surrogate_pair_goes_on_as_it_came():
     with gateway(CHAT, whole(CHAT, None)) as setting:
         assert _raw(setting, _whole(body=body)).startswith(b"HTTP/1.1 200")
         assert setting.upstream.asked[0].body["messages"][0]["content"] == "\ud800"
+
+
+NASTY = ["a\0b", "\ud800", "x" * 5000]
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_nothing_that_a_harness_writes_makes_a_line_that_no_database_takes(nasty: str):
+    fields = {nasty: 1, "stop": nasty, "seed": {nasty: nasty}, "reasoning_effort": nasty}
+    with gateway(CHAT, whole(CHAT, None)) as setting:
+        for body in (request(CHAT, **fields), request(CHAT, model=nasty[:100])):
+            assert _raw(setting, _whole(body=json.dumps(body).encode()))
+        call, record = setting.lines.started[0], setting.lines.ended[0]
+        lines = [call.stripped, call.parameters, record.parameters, setting.gateway.unlisted]
+        assert setting.gateway.fault is None
+    assert_storable(lines)
+
+
+@pytest.mark.parametrize("nasty", [*NASTY, float("nan"), float("inf"), 10**300])
+def test_nothing_that_an_upstream_writes_does_either(nasty: object):
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "extra": nasty, str(nasty): 1}
+    body = {**chat("hi"), "model": str(nasty), "usage": usage}
+    with gateway(CHAT, plain(body)) as setting:
+        assert setting.ask_to_the_end(CHAT)
+        (record,) = setting.lines.ended
+    assert (record.usage.input_tokens, record.usage.output_tokens) == (5, 2)
+    assert_storable([record.served, record.usage.raw])
+
+
+def assert_storable(lines: object) -> None:
+    text = json.dumps(lines, ensure_ascii=False, allow_nan=False)
+    assert "\\u0000" not in text
+    assert len(text.encode("utf-8")) < 20_000
 
 
 def test_a_client_that_waits_for_leave_to_send_gets_it():
