@@ -149,6 +149,11 @@ def has_bubblewrap() -> bool:
     return shutil.which("bwrap") is not None
 
 
+def has_gvisor() -> bool:
+    """Whether sandboxes can have a kernel of their own."""
+    return shutil.which("runsc") is not None
+
+
 def has_chromium() -> bool:
     """Whether browser tests have a browser."""
     return any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
@@ -168,6 +173,21 @@ SYSTEM: dict[str, list[tuple[str, Callable[[], bool], str]]] = {
         ("fonts-noto-cjk", has_chinese_font, "browser tests need a Chinese font"),
     ],
 }
+
+
+#: What development does without where it cannot be had: tests that want it are skipped and say so.
+WELCOME: list[tuple[str, Callable[[], bool], str]] = [("runsc", has_gvisor, "tests of gVisor need runsc")]
+
+
+def welcome_system() -> None:
+    """Install what is welcome, where it can be had; say what is left out otherwise."""
+    for package, present, why in WELCOME:
+        if present():
+            continue
+        try:
+            need_system([package], why)
+        except SetupError as error:
+            say(f"left out: {str(error).splitlines()[0]}")
 
 
 def ensure_system(kind: str) -> None:
@@ -224,6 +244,8 @@ def main() -> int:
     fcntl.flock(lock, fcntl.LOCK_EX)  # two makes at once: the second finds everything done
     try:
         ensure_system(kind)
+        if kind == "dev":
+            welcome_system()
         if not installed(kind):
             install(kind)
         write_path_file()

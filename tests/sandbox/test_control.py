@@ -9,7 +9,7 @@ import time
 import pytest
 
 from evaluation.sandbox.control import Control, EpisodeCancelled
-from evaluation.sandbox.selftest import running_with
+from evaluation.sandbox.evidence import running_with
 from evaluation.sandbox.spec import Ending
 from tests.sandbox.conftest import Bench
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.sandbox import backend, masks, runtime, selftest
+from evaluation.sandbox import handle, masks, runtime, selftest
 from evaluation.sandbox.selftest import Result, SelfTestReport
 
 pytestmark = pytest.mark.serial
@@ -101,7 +101,7 @@ def test_a_hole_is_found(copies, open_dir, dropped, added, caught) -> None:
 @pytest.mark.acceptance("main-job:7")
 def test_a_network_that_is_the_hosts_is_found(copies, monkeypatch) -> None:
     hole = "from evaluation.sandbox import kernel; kernel.CLONE_NEWNET = 0; from evaluation.sandbox.keeper"
-    monkeypatch.setattr(backend, "_BOOT", backend._BOOT.replace("from evaluation.sandbox.keeper", hole))
+    monkeypatch.setattr(handle, "_BOOT", handle._BOOT.replace("from evaluation.sandbox.keeper", hole))
     bwrap = shutil.which("bwrap")
     assert bwrap is not None
     probes = selftest.isolation(copies, bwrap)

@@ -17,7 +17,7 @@ import pytest
 import evaluation.sandbox
 from evaluation.sandbox.box import KILL_SECONDS, START_SECONDS
 from evaluation.sandbox.bubblewrap import Backend
-from evaluation.sandbox.selftest import running_with
+from evaluation.sandbox.evidence import running_with
 from evaluation.sandbox.spec import Ending, InfrastructureFault, KeeperLost, SandboxStartFailed
 
 pytestmark = pytest.mark.serial

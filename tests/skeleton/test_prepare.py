@@ -100,3 +100,9 @@ def test_makefile_offers_what_was_agreed():
         ["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     assert '-n 2 --dist loadgroup -m "not serial and not slow' in shown
+
+
+def test_what_is_welcome_stops_nothing_where_it_cannot_be_had(monkeypatch, capsys):
+    monkeypatch.setattr(prepare.shutil, "which", lambda name: None)
+    prepare.welcome_system()
+    assert "left out: tests of gVisor need runsc: install runsc" in capsys.readouterr().err

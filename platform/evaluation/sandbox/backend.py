@@ -9,16 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -26,6 +22,7 @@ from evaluation.sandbox import files, grading, masks, rootfs, runtime, seccomp, 
 from evaluation.sandbox.box import KILL_SECONDS, START_SECONDS
 from evaluation.sandbox.control import Control, EpisodeCancelled
 from evaluation.sandbox.episode import SNAPSHOT
+from evaluation.sandbox.handle import Keeper, Watched
 from evaluation.sandbox.spec import (
     REPLY_BYTES,
     Ending,
@@ -38,20 +35,14 @@ from evaluation.sandbox.spec import (
     ProtocolFault,
     Root,
     RunSpec,
-    SandboxUnavailable,
 )
 
 # What staging and the snapshot may take beyond the harness's own time, and each start and kill in addition.
 SLACK_SECONDS = 30.0
 TURN_SECONDS = START_SECONDS + KILL_SECONDS
-_HELLO_SECONDS = 20.0
 # Between two looks at how long the clock was held.
 LOOK_SECONDS = 5.0
 _FAULTS = {kind.__name__: kind for kind in (*spec.InfrastructureFault.__subclasses__(), files.BadArchive)}
-_BOOT = (
-    "import sys; sys.path.insert(0, sys.argv[2]); "
-    "from evaluation.sandbox.keeper import main; main(int(sys.argv[1]))"
-)
 
 
 class Backend(Protocol):
@@ -118,7 +109,7 @@ class KeptBackend(ABC):
             "covers": masks.covers(),
         }
         self._lock = threading.Lock()
-        self._keeper: _Keeper | None = None
+        self._keeper: Keeper | None = None
 
     @abstractmethod
     def isolation(self, root: Root | None) -> str:
@@ -227,11 +218,11 @@ class KeptBackend(ABC):
             "runtime": self.copies.digest,
         }
 
-    def keeper(self) -> _Keeper:
+    def keeper(self) -> Keeper:
         """This process's keeper, started on first use, after a fork and after it was lost."""
         with self._lock:
             if self._keeper is None or not self._keeper.usable():
-                self._keeper = _Keeper.start(self.kind, self.tool, self._filter)
+                self._keeper = Keeper.start(self.kind, self.tool, self._filter)
             return self._keeper
 
     def close(self) -> None:
@@ -246,7 +237,7 @@ class KeptBackend(ABC):
     ) -> tuple[dict[str, Any], list[bytes]]:
         """Send one request and wait for its answer, at most `seconds` and what `control` held besides."""
         ours, theirs = socket.socketpair()
-        watched = _Watched()
+        watched = Watched()
         with ours, watched, _attached(control, ours):
             with theirs:
                 self.keeper().hand_over(theirs)
@@ -310,106 +301,3 @@ def _answered() -> Iterator[None]:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise ProtocolFault(f"answer cannot be read: {type(fault).__name__}") from fault
-
-
-# A forked child must not hold a keeper's socket open: the keeper lives as long as its worker, no longer.
-_controls: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-
-
-def _close_controls() -> None:
-    for control in _controls:
-        control.close()
-
-
-os.register_at_fork(after_in_child=_close_controls)
-
-
-class _Watched:
-    """Process descriptors of one episode: its process, and PID 1 of each of its sandboxes."""
-
-    def __init__(self) -> None:
-        self._fds: list[int] = []
-
-    def __enter__(self) -> _Watched:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for fd in self._fds:
-            os.close(fd)
-
-    def add(self, pid: int) -> None:
-        try:
-            self._fds.append(os.pidfd_open(pid))
-        except ProcessLookupError:
-            return
-
-    def kill(self) -> None:
-        """Kill them and wait until they are gone, so that a retry starts beside nothing."""
-        for fd in self._fds:
-            try:
-                signal.pidfd_send_signal(fd, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        for fd in self._fds:
-            select.select([fd], [], [], KILL_SECONDS)
-
-
-@dataclass(slots=True)
-class _Keeper:
-    """The worker's handle on its keeper process."""
-
-    process: subprocess.Popen[bytes]
-    control: socket.socket
-    owner: int
-    label: str
-
-    @classmethod
-    def start(cls, kind: Kind, tool: str, program: bytes) -> _Keeper:
-        """Start a keeper with an empty environment. Raises SandboxUnavailable when it does not answer."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        root = str(Path(__file__).resolve().parents[2])
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _BOOT, str(theirs.fileno()), root],
-            env={},
-            cwd="/",
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        theirs.close()
-        ours.settimeout(_HELLO_SECONDS)
-        try:
-            body = kind.value.encode() + b"\0" + os.fsencode(tool) + b"\0" + program
-            ours.send(str(len(body)).encode() + b"\n" + body)
-            label = ours.recv(1 << 12)
-        except OSError:
-            label = b""
-        if not label:
-            process.kill()
-            process.wait()
-            ours.close()
-            raise SandboxUnavailable("the keeper process did not start")
-        _controls.add(ours)
-        return cls(process, ours, os.getpid(), label.decode())
-
-    def usable(self) -> bool:
-        """False in a forked child (the keeper is its parent's) and after the keeper's end."""
-        return self.owner == os.getpid() and self.process.poll() is None
-
-    def hand_over(self, sock: socket.socket) -> None:
-        """Give the keeper one episode's socket; raises KeeperLost when it is gone."""
-        try:
-            socket.send_fds(self.control, [b"e"], [sock.fileno()])
-        except OSError as fault:
-            raise KeeperLost("the keeper process is gone") from fault
-
-    def close(self) -> None:
-        """Close its socket, which ends it, and wait."""
-        self.control.close()
-        if self.owner == os.getpid():
-            try:
-                self.process.wait(_HELLO_SECONDS)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.sandbox import bubblewrap, gvisor, runtime
-from evaluation.sandbox.backend import Backend
+from evaluation.sandbox.backend import Backend, KeptBackend
 from evaluation.sandbox.control import Control
 from evaluation.sandbox.spec import GradeOutcome, GradeSpec, Kind, Outcome, RunSpec, SandboxUnavailable
 
@@ -24,7 +24,7 @@ def chosen() -> Kind:
         raise SandboxUnavailable(f"{SETTING} is {name!r}: it must be {known}") from fault
 
 
-def make(kind: Kind, copies: runtime.Runtime, tool: str | None = None) -> Backend:
+def make(kind: Kind, copies: runtime.Runtime, tool: str | None = None) -> KeptBackend:
     """A backend of its own, with that tool or the one on PATH. Raises SandboxUnavailable where it is not there."""
     if kind is Kind.GVISOR:
         return gvisor.Backend(copies, tool)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.sandbox import files, masks, rootfs
-from evaluation.sandbox.box import Box, Clock, Ended, Host, Output, Streams
+from evaluation.sandbox.box import Box, Ended, Host
 from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.control import BACKLOG, PORT
 from evaluation.sandbox.kernellog import KernelLog
+from evaluation.sandbox.measures import Clock, Output, Streams
 from evaluation.sandbox.spec import REPLY_BYTES, Ending, Kind, Limits
 from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
 

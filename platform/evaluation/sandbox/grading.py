@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from evaluation.sandbox import files, masks, rootfs
-from evaluation.sandbox.box import Box, Ended, Host, Output, Streams
+from evaluation.sandbox.box import Box, Ended, Host
 from evaluation.sandbox.cgroups import Group, Hierarchy
+from evaluation.sandbox.measures import Output, Streams
 from evaluation.sandbox.spec import MIB, Limits
 from evaluation.sandbox.stage import Stage, enter_namespace
 

@@ -7,12 +7,9 @@ ordinary user) is reported as not available, and shown with the isolation grade 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import secrets
-import socket
-import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,7 +19,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from evaluation.sandbox import backends, masks, rootfs, runtime, seccomp
-from evaluation.sandbox.backend import Backend
+from evaluation.sandbox.backend import KeptBackend
+from evaluation.sandbox.evidence import carrying, empty_tar, figures_in, host_listeners, tools_of
 from evaluation.sandbox.spec import (
     MIB,
     Ending,
@@ -65,6 +63,13 @@ ptrace keyctl add_key request_key bpf io_uring_setup userfaultfd mount umount2 u
 perf_event_open kexec_load open_by_handle_at process_vm_readv process_vm_writev init_module fsopen
 open_tree move_mount name_to_handle_at pidfd_getfd swapon reboot clone3 modify_ldt kcmp acct pidfd_open
 fanotify_init inotify_init1 sysinfo statfs fstatfs cachestat mincore process_madvise io_setup
+"""
+
+
+# What gVisor's own kernel must refuse whoever asks; the rest it answers by itself, for this sandbox alone.
+_CALLS_OF_PRIVILEGE = """
+bpf io_uring_setup userfaultfd mount umount2 setns pivot_root perf_event_open kexec_load open_by_handle_at
+init_module fsopen open_tree move_mount swapon reboot acct fanotify_init
 """
 
 
@@ -149,28 +154,8 @@ def _bench(kind: Kind, copies: runtime.Runtime | None, tool: str | None) -> Iter
         backend = backends.make(kind, copies or runtime.ensure(runtime.default_base()), tool)
         stack.enter_context(contextlib.closing(backend))
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="selftest-")))
-        listeners = stack.enter_context(_host_listeners(scratch))
+        listeners = stack.enter_context(host_listeners(scratch))
         yield _Bench(backend, scratch, {**listeners, "marker_reversed": marker[::-1]})
-
-
-@contextlib.contextmanager
-def _host_listeners(scratch: Path) -> Iterator[dict[str, object]]:
-    """Listeners on this host that nobody inside may reach: TCP, a socket file, an abstract socket."""
-    abstract = f"lingee-selftest-{secrets.token_hex(8)}"
-    place = str(scratch / "socket")
-    with contextlib.ExitStack() as stack:
-        tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        for address in (place, "\0" + abstract):
-            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
-            listener.bind(address)
-            listener.listen()
-        yield {"host_port": tcp.getsockname()[1], "host_socket": place, "host_abstract": abstract}
-
-
-def _empty_tar() -> bytes:
-    buffer = io.BytesIO()
-    tarfile.open(fileobj=buffer, mode="w").close()
-    return buffer.getvalue()
 
 
 def _agent_settings(common: dict[str, object], absent: list[str]) -> dict[str, object]:
@@ -204,7 +189,7 @@ def _grader_settings(common: dict[str, object], absent: list[str]) -> dict[str, 
 class _Bench:
     """Runs the probe scripts and reads what they and the outcome say."""
 
-    def __init__(self, backend: Backend, scratch: Path, settings: dict[str, object]) -> None:
+    def __init__(self, backend: KeptBackend, scratch: Path, settings: dict[str, object]) -> None:
         self.backend = backend
         self.work = scratch / "work"
         self.work.mkdir()
@@ -213,8 +198,18 @@ class _Bench:
         for source in _PROBES.glob("*.py"):
             (self.harness / source.name).write_bytes(source.read_bytes())
             (self.harness / source.name).chmod(0o644)
-        (self.work / "empty.tar").write_bytes(_empty_tar())
-        self.settings = settings | {"calls": seccomp.numbers(_CALLS.split())}
+        (self.work / "empty.tar").write_bytes(empty_tar())
+        self.own_kernel = backend.kind is Kind.GVISOR
+        calls = seccomp.numbers((_CALLS_OF_PRIVILEGE if self.own_kernel else _CALLS).split())
+        # As an ordinary user gVisor can show one user only, 0, who holds no right.
+        uid = 0 if self.own_kernel and os.geteuid() != 0 else rootfs.UID
+        release = os.uname().release
+        self.settings = settings | {
+            "calls": calls,
+            "own_kernel": self.own_kernel,
+            "uid": uid,
+            "release": release,
+        }
         self.memory_of_all = "memory" in backend.cgroup
 
     def _episode(self, *command: str, budget: float = 20.0, work: Path | None = None) -> Outcome:
@@ -223,7 +218,7 @@ class _Bench:
             command=command,
             harness_dir=self.harness,
             instruction=b"",
-            workspace_tar=_empty_tar(),
+            workspace_tar=empty_tar(),
             seed=0,
             budget_seconds=budget,
             budget_steps=0,
@@ -235,34 +230,44 @@ class _Bench:
     def _limit(self, *arguments: str, budget: float = 20.0) -> tuple[Outcome, dict[str, object]]:
         """Run limits.py; its figures merged (lines that are no JSON are skipped)."""
         outcome = self._episode("python3", "/harness/limits.py", *arguments, budget=budget)
-        return outcome, _figures(outcome.stdout)
+        return outcome, figures_in(outcome.stdout)
 
     def isolation(self) -> Iterator[Probe]:
         """Every probe of inside.py, in both kinds of sandbox."""
         home, checkout = Path.home(), Path(__file__).resolve().parents[3]
         absent = [str(path) for path in (home, checkout, self.work) if path != Path("/")]
-        agent = json.dumps(_agent_settings(self.settings, absent))
+        agent = json.dumps(self._masked(_agent_settings(self.settings, absent)))
         outcome = self._episode("python3", "/harness/inside.py", agent)
         yield from _answers("agent", outcome.stdout, outcome.stderr)
-        grader = json.dumps(_grader_settings(self.settings, absent))
+        grader = json.dumps(self._masked(_grader_settings(self.settings, absent)))
         source = (_PROBES / "inside.py").read_text()
         graded = self.backend.run_grader(self._grade_spec(), ("python3", "-I", "-S", "-c", source, grader))
         yield from _answers("grader", graded.reward or b"", graded.stderr)
         yield self._strangers()
+
+    def _masked(self, settings: dict[str, object]) -> dict[str, object]:
+        """Of gVisor's /proc only what states the episode's limits is ours; the rest tells of itself."""
+        masked = settings["masked"]
+        if self.own_kernel and isinstance(masked, dict):
+            masked = {"/proc/meminfo": masked["/proc/meminfo"]}
+        return settings | {"masked": masked}
 
     def _strangers(self) -> Probe:
         """Two episodes at once cannot tell that the other is there; again, later, where a busy host was late."""
         other = self.work.with_name("other")
         other.mkdir(exist_ok=True)
         said: list[dict[str, object]] = []
+        # In a kernel of its own a harness sees its own traces: those must be all.
+        alone = ("python3", "/harness/strangers.py", str(time.time() + _AHEAD[0]))
+        own = figures_in(self._episode(*alone).stdout).get("seen") if self.own_kernel else []
         for ahead in _AHEAD:
             command = ("python3", "/harness/strangers.py", str(time.time() + ahead))
             with ThreadPoolExecutor(2) as pool:
                 runs = [pool.submit(self._episode, *command, work=work) for work in (self.work, other)]
-                said = [_figures(run.result().stdout) for run in runs]
+                said = [figures_in(run.result().stdout) for run in runs]
             if not any(one.get("late", True) for one in said):
                 break
-        good = all(one == {"late": False, "seen": []} for one in said)
+        good = all(one == {"late": False, "seen": own} for one in said)
         return _judge("two_sandboxes", good, str(said)[:300])
 
     def _grade_spec(self, seconds: float = 20.0) -> GradeSpec:
@@ -294,7 +299,7 @@ class _Bench:
         yield _near("descriptors", figures.get("descriptors"), _LIMITS.nofile, 0.1)
         yield _judge("no_core_files", figures.get("core") == 0, str(figures))
         outcome = self._episode("python3", "/harness/limits.py", "disk", "/workspace")
-        figures = _figures(outcome.stdout)
+        figures = figures_in(outcome.stdout)
         yield _near(
             "workspace_bytes",
             figures.get("total"),
@@ -325,12 +330,12 @@ class _Bench:
         for budget in _DEADLINES:
             token = f"lingee-{secrets.token_hex(12)}"
             with ThreadPoolExecutor(1) as pool:
-                uids = pool.submit(_kernel_uids, token, budget)
+                uids = pool.submit(self._kernel_uids, token, budget)
                 began = time.monotonic()
                 outcome = self._episode("python3", "/harness/limits.py", "deadline", token, budget=budget)
                 late = time.monotonic() - began - budget
             seen = uids.result()
-            gone = not running_with(token)
+            gone = not any(True for _ in self._processes(token))
             good = outcome.ending is Ending.BUDGET_EXHAUSTED and bool(seen) and gone and late < 2
             detail = f"{outcome.ending}, gone {gone}, {late:.2f} s late"
             if seen or not gone:
@@ -338,13 +343,29 @@ class _Bench:
         yield _judge("deadline", good, detail)
         yield _judge("kernel_uid", bool(seen) and "0" not in seen, f"uids {sorted(seen)}")
 
+    def _processes(self, token: str) -> Iterator[Path]:
+        """What this host has of a running harness: processes that carry its token, or gVisor's on its behalf."""
+        return tools_of(self.backend.keeper().process.pid) if self.own_kernel else carrying(token)
+
+    def _kernel_uids(self, token: str, seconds: float) -> set[str]:
+        """Real, effective, saved and file system uid of what runs the harness, seen from the host."""
+        until = time.monotonic() + seconds
+        seen: set[str] = set()
+        while not seen and time.monotonic() < until:
+            time.sleep(0.05)
+            for process in self._processes(token):
+                with contextlib.suppress(OSError):
+                    lines = (process / "status").read_text().splitlines()
+                    seen.update(next(line for line in lines if line.startswith("Uid:")).split()[1:])
+        return seen
+
     def grader_limits(self) -> Iterator[Probe]:
         """The same for the grading sandbox, by its technical faults."""
         source = (_PROBES / "limits.py").read_text()
         base = ("python3", "-I", "-S", "-c", source)
         token = f"lingee-{secrets.token_hex(12)}"
         graded = self.backend.run_grader(self._grade_spec(_DEADLINES[0]), (*base, "deadline", token))
-        good = graded.fault == "grader_overdue" and not running_with(token)
+        good = graded.fault == "grader_overdue" and not any(True for _ in self._processes(token))
         yield _judge("deadline", good, str(graded.fault), where="grader")
         if self.memory_of_all:
             graded = self.backend.run_grader(self._grade_spec(), (*base, "memory"))
@@ -353,40 +374,6 @@ class _Bench:
         yield _judge("exit_code", graded.fault == "grader_exit", str(graded.fault), where="grader")
         graded = self.backend.run_grader(self._grade_spec(), ("python3", "-c", "pass"))
         yield _judge("no_reward", graded.fault == "no_reward", str(graded.fault), where="grader")
-
-
-def running_with(token: str) -> bool:
-    """Whether any process of this host carries `token` in its command line."""
-    return any(True for _ in _carrying(token))
-
-
-def _carrying(token: str) -> Iterator[Path]:
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if token.encode() in path.read_bytes():
-                yield path.parent
-
-
-def _kernel_uids(token: str, seconds: float) -> set[str]:
-    """Real, effective, saved and file system uid of a process carrying `token`, seen from the host."""
-    until = time.monotonic() + seconds
-    seen: set[str] = set()
-    while not seen and time.monotonic() < until:
-        time.sleep(0.05)
-        for process in _carrying(token):
-            with contextlib.suppress(OSError):
-                lines = (process / "status").read_text().splitlines()
-                seen.update(next(line for line in lines if line.startswith("Uid:")).split()[1:])
-    return seen
-
-
-def _figures(stdout: bytes) -> dict[str, object]:
-    figures: dict[str, object] = {}
-    for line in stdout.splitlines():
-        with contextlib.suppress(ValueError):
-            found = json.loads(line[line.find(b"{") :])
-            figures.update(found)
-    return figures
 
 
 def _answers(where: str, text: bytes, errors: bytes) -> Iterator[Probe]:

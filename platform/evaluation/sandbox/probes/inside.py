@@ -23,6 +23,9 @@ from typing import Any
 SETTINGS: dict[str, Any] = json.loads(sys.argv[1])
 RESULTS: dict[str, list[object]] = {}
 SECONDS = 0.3
+# gVisor: what answers in here is a kernel of the sandbox's own, which shares nothing with another sandbox.
+SHM = "/dev/shm"  # noqa: S108 (inside)
+OWN_KERNEL: bool = SETTINGS["own_kernel"]
 
 
 def probe(function: Callable[[], list[str]]) -> None:
@@ -95,19 +98,23 @@ def icmp_and_raw() -> list[str]:
     wanted: list[tuple[int, int, int]]
     wanted = [(socket.AF_INET, kind, number) for kind in (2, 3) for number in (1, 255)]
     wanted += [(socket.AF_INET6, kind, 58) for kind in (2, 3)] + [(17, 3, 0x0300), (17, 2, 0x0300)]
+    if OWN_KERNEL:  # its pings reach its own loopback only, as all its packets
+        wanted = [triple for triple in wanted if triple not in ((2, 2, 1), (10, 2, 58))]
     return found(*(opened(*triple) for triple in wanted))
 
 
 @probe
 def socket_families() -> list[str]:
     """vsock, netlink, AF_ALG and the rest: everything but UNIX, INET, INET6."""
-    families = [number for number in range(64) if number not in (1, 2, 10)]
+    own = (16,) if OWN_KERNEL else ()
+    families = [number for number in range(64) if number not in (1, 2, 10, *own)]
     return found(*(opened(family, kind, 0) for family in families for kind in (1, 2, 3, 5)))
 
 
 @probe
 def netlink_protocols() -> list[str]:
-    return found(*(opened(16, kind, number) for kind in (2, 3) for number in range(24)))
+    own = (0, 15) if OWN_KERNEL else ()  # of its own interfaces and events
+    return found(*(opened(16, kind, number) for kind in (2, 3) for number in range(24) if number not in own))
 
 
 @probe
@@ -142,7 +149,7 @@ def kernel_settings_read_only() -> list[str]:
         writable.append("core_pattern written")
     except OSError:
         pass
-    return writable + ([] if len(paths) > 100 else ["/proc/sys was not seen"])
+    return writable + ([] if OWN_KERNEL or len(paths) > 100 else ["/proc/sys was not seen"])
 
 
 @probe
@@ -154,9 +161,16 @@ def system_calls() -> list[str]:
         ctypes.set_errno(0)
         first = 0x10000000 if name == "unshare" else 0
         result = libc.syscall(ctypes.c_long(number), ctypes.c_long(first), *[ctypes.c_long(0)] * 5)
-        if result != -1 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
+        if result != -1 or (not OWN_KERNEL and ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS)):
             allowed.append(f"{name}: {result} {errno.errorcode.get(ctypes.get_errno())}")
     return allowed
+
+
+@probe
+def kernel() -> list[str]:
+    """Whose kernel answers: the host's, or one that is not."""
+    same = os.uname().release == SETTINGS["release"]
+    return found(OWN_KERNEL and same and "the host's kernel answers")
 
 
 @probe
@@ -166,13 +180,13 @@ def privileges() -> list[str]:
     )
     return found(
         *(
-            int(status[name], 16) != 0 and f"{name} {status[name]}"
+            int(status.get(name, "0"), 16) != 0 and f"{name} {status[name]}"
             for name in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb")
         ),
-        status["NoNewPrivs"] != "1" and "new privileges possible",
-        status["Seccomp"] != "2" and "no filter",
-        status["Groups"].strip() not in ("", "65534") and f"groups {status['Groups']}",
-        os.getuid() != 1000 and f"uid {os.getuid()}",
+        not OWN_KERNEL and status["NoNewPrivs"] != "1" and "new privileges possible",
+        not OWN_KERNEL and status["Seccomp"] != "2" and "no filter",
+        status["Groups"].strip() not in ("", "0", "1000", "65534") and f"groups {status['Groups']}",
+        os.getuid() != SETTINGS["uid"] and f"uid {os.getuid()}",
     )
 
 
@@ -188,7 +202,7 @@ def environment() -> list[str]:
                 content = file.read()
                 if marker in content:
                     trouble.append(f"marker in /proc/{pid}/{part}")
-                if pid == "1" and part == "environ" and content:
+                if pid == "1" and part == "environ" and content and os.getpid() != 1:
                     trouble.append("/proc/1/environ is not empty")
     return trouble
 
@@ -208,7 +222,9 @@ def descriptors() -> list[str]:
             target = os.readlink(f"/proc/self/fd/{name}")
             if int(name) > 2 and not target.startswith(("/harness/", "/proc/")):
                 trouble.append(f"{name} -> {target}")
-            if int(name) <= 2 and not target.startswith(("pipe:", "/dev/null")):
+            if int(name) <= 2 and not target.startswith(
+                ("pipe:", "/dev/null", *(["host:["] if OWN_KERNEL else []))
+            ):
                 trouble.append(f"{name} -> {target}")
     return trouble
 
@@ -226,15 +242,18 @@ def files_of_the_host() -> list[str]:
     ]
     absent += ["/dev/vda", "/dev/kvm", "/dev/fuse", "/dev/net/tun", *SETTINGS["absent"]]
     absent += ["/harness/../work", "/workspace/../root"]
-    there = [path for path in absent if os.path.exists(path)]
-    there += [path for path in ("/proc/cmdline", "/proc/keys") if os.path.exists(path) and open(path).read()]
+    own = ("/sys", "/dev/fuse", "/dev/net/tun") if OWN_KERNEL else ()
+    there = [path for path in absent if os.path.exists(path) and path not in own]
+    there += [f"/sys/{name}" for name in (os.listdir("/sys") if OWN_KERNEL else [])]
+    told = ["/proc/keys"] if OWN_KERNEL else ["/proc/cmdline", "/proc/keys"]
+    there += [path for path in told if os.path.exists(path) and open(path).read()]
     homes = [f"/home/{name}" for name in os.listdir("/home")] if os.path.isdir("/home") else []
     return there + [path for path in homes if path != "/home/agent"]
 
 
 @probe
 def nothing_else_writable() -> list[str]:
-    allowed = SETTINGS["writable"]
+    allowed = [*SETTINGS["writable"], *(("/dev", SHM) if OWN_KERNEL else ())]
     trouble = []
     for path in [
         "/",
@@ -274,6 +293,10 @@ def neutral_names() -> list[str]:
 @probe
 def sizes() -> list[str]:
     """The in-memory file systems have the sizes the manifest states (statfs is refused: read as mounted)."""
+    if OWN_KERNEL:
+        seen = {path: os.statvfs(path) for path in SETTINGS["sizes"]}
+        real = {path: facts.f_blocks * facts.f_frsize for path, facts in seen.items()}
+        return [f"{path} has {real[path]}" for path, size in SETTINGS["sizes"].items() if real[path] != size]
     found = {}
     for line in open("/proc/self/mountinfo"):
         options = dict(part.partition("=")[::2] for part in line.split()[-1].split(","))
@@ -296,6 +319,8 @@ def counters_of_the_host() -> list[str]:
 @probe
 def shared_files() -> list[str]:
     """Locks on a file of the host succeed and lock nothing; leases, notification and hints are refused."""
+    if OWN_KERNEL:
+        return []  # its locks and watches are its own: see the probe of two sandboxes
     first, second = (os.open("/usr/bin/env", os.O_RDONLY) for _ in range(2))
     libc = ctypes.CDLL(None, use_errno=True)
     trouble = []
