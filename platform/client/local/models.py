@@ -28,6 +28,7 @@ from submissions.intake import Manifest
 from submissions.intake.manifest import ModelUse
 
 KEYS = ("dialect", "base_url", "snapshot", "key")
+UNSHARE = "--unshare-all"
 DRAIN_SECONDS = 5.0
 """For answers that nobody waits for any more, so that their usage is known."""
 
@@ -182,8 +183,10 @@ class Voice:
 
 
 def shared(command: Sequence[str]) -> list[str]:
-    """Bubblewrap's command, which keeps the network that it is started in."""
-    at = command.index("--unshare-all") + 1
+    """Bubblewrap's command, which keeps the network that it is started in. Raises Trouble for any other command."""
+    if UNSHARE not in command:
+        raise _unusable(say("they are reached out of bubblewrap only, not out of a container"))
+    at = command.index(UNSHARE) + 1
     return [*command[:at], "--share-net", *command[at:]]
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from client.local.models import speaking as speaking_through
+from client.trouble import Trouble
+from evaluation.gateway.contract import Budget, Route
 from tests.evaluation.gateway.answers import whole
 from tests.evaluation.gateway.parts import CHAT
 from tests.evaluation.gateway.scripted import Upstream
@@ -93,6 +96,13 @@ def test_what_is_wrong_with_the_file_is_said(lg, kit, tasks, speaking, old: str,
     said = lg("run-local", "--tasks", str(tasks), "--limit", "1", "--models", "models.toml")
     assert (said.code, "models_unusable" in said.err, word in said.err) == (2, True, True), said.everything
     assert KEY not in said.everything
+
+
+def test_what_is_no_bubblewrap_has_no_gateway(tmp_path: Path):
+    own = Route("main", "own-model", CHAT, "http://127.0.0.1:1/v1", "own-1", KEY)
+    with speaking_through({"main": own}, Budget(1, 1), tmp_path / "models.jsonl") as voice:
+        with pytest.raises(Trouble, match="models_unusable"), voice.turn(["/usr/bin/podman", "run"]):
+            raise AssertionError("it was started")
 
 
 def test_models_without_a_file_are_not_run(lg, kit, tasks, speaking):
