@@ -189,18 +189,26 @@ def _one(sql: str, **parameters: Any) -> tuple[Any, ...] | None:
 
 def renew(held: Sequence[Claim]) -> set[int]:
     """Extend the leases that are still held; a lost one stays lost. Returns the episodes of those that are held."""
-    still = set()
+    still = still_held(held)
     for claim in held:
-        if _held(claim, HELD_STATES).update(lease_until=clock.now() + lease()):
-            still.add(claim.episode_id)
+        if claim.episode_id in still and not _held(claim, HELD_STATES).update(
+            lease_until=clock.now() + lease()
+        ):
+            still.discard(claim.episode_id)
     return still
 
 
 def still_held(held: Sequence[Claim]) -> set[int]:
-    """The episodes of those claims that are not void."""
+    """The episodes of those claims that are not void.
+
+    A claim that the database forgot when it was killed has no attempt, though another may have its fence by now.
+    """
     fences = {claim.episode_id: claim.fence for claim in held}
     rows = Episode.objects.filter(pk__in=fences, state__in=HELD_STATES).values_list("pk", "fence")
-    return {pk for pk, fence in rows if fences[pk] == fence}
+    tries = {claim.attempt_id: claim.episode_id for claim in held if isinstance(claim, ExecutionClaim)}
+    known = set(Attempt.objects.filter(pk__in=tries).values_list("pk", flat=True)) if tries else set()
+    forgotten = {episode for attempt, episode in tries.items() if attempt not in known}
+    return {pk for pk, fence in rows if fences[pk] == fence} - forgotten
 
 
 def _held(claim: Claim, states: tuple[str, ...]) -> Any:

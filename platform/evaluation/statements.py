@@ -7,8 +7,15 @@ planner would turn into a join with all ready episodes.
 
 from __future__ import annotations
 
-ONE_KERNEL = "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s))"
-"""Makes one kernel's claims one after the other; a claim after it, in the same transaction, sees what those did."""
+ONE_KERNEL = (
+    "SELECT pg_advisory_xact_lock(%(space)s, hashtext(%(kernel)s)), "
+    "set_config('synchronous_commit', 'off', true)"
+)
+"""Makes one kernel's claims one after the other; a claim after it, in the same transaction, sees what those did.
+
+A claim does not wait for the disk; whatever ends its attempt does, and so makes it durable too. One that a crash of
+the database took away has no attempt: its worker finds that within a second, and can write nothing.
+"""
 
 SET_APART = """EXISTS (
     SELECT FROM evaluation_fleetorder o WHERE o.lifted_at IS NULL
@@ -111,7 +118,8 @@ END_ATTEMPT = """
 WITH held AS (
   UPDATE evaluation_episode SET state = %(state)s, lease_until = NULL, fence = fence + %(step)s,
     attempts = attempts - %(uncounted)s
-  WHERE id = %(episode)s AND fence = %(fence)s AND state = 'leased' RETURNING id)
+  WHERE id = %(episode)s AND fence = %(fence)s AND state = 'leased'
+    AND EXISTS (SELECT FROM evaluation_attempt t WHERE t.id = %(attempt)s AND t.fence = %(fence)s) RETURNING id)
 UPDATE evaluation_attempt a SET ended_at = %(ended_at)s, ending = %(ending)s, cause = %(cause)s,
   exit_code = %(exit_code)s, seconds = %(seconds)s, isolation = %(isolation)s, has_output = %(has_output)s,
   artefact_key = %(artefact_key)s, artefact_sha256 = %(artefact_sha256)s, answer_sha256 = %(answer_sha256)s,

@@ -1,6 +1,7 @@
 """The least that runs and grades tasks: a loop over folders, two at a time. What the platform is measured against.
 
-`python bare_loop.py TASKS HARNESS` prints {"seconds": …, "scores": {task: score}}. Each folder below TASKS holds
+`python bare_loop.py TASKS HARNESS COMMAND…` prints {"seconds": …, "scores": {task: score}}. Each folder below TASKS
+holds
 instruction.md, turns/, workspace.tar.gz, rules.json, scripts/ and budget.json.
 """
 
@@ -20,14 +21,14 @@ from evaluation.sandbox.spec import GradeSpec, Limits, RunSpec
 AT_A_TIME = 2
 
 
-def one(task: Path, harness: Path) -> tuple[str, str]:
+def one(task: Path, harness: Path, command: tuple[str, ...]) -> tuple[str, str]:
     """Run and grade one task; returns its name and score."""
     budget = json.loads((task / "budget.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         outcome = default_backend().run_episode(
             RunSpec(
                 opaque_id=task.name,
-                command=("python3", "/harness/run.py"),
+                command=command,
                 harness_dir=harness,
                 instruction=(task / "instruction.md").read_bytes(),
                 turns=tuple(path.read_bytes() for path in sorted((task / "turns").glob("*.md"))),
@@ -51,11 +52,11 @@ def one(task: Path, harness: Path) -> tuple[str, str]:
 
 
 def main() -> None:
-    tasks, harness = sorted(Path(sys.argv[1]).iterdir()), Path(sys.argv[2])
+    tasks, harness, command = sorted(Path(sys.argv[1]).iterdir()), Path(sys.argv[2]), tuple(sys.argv[3:])
     default_backend().keeper()
     started = time.monotonic()
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        scores = dict(pool.map(lambda task: one(task, harness), tasks))
+        scores = dict(pool.map(lambda task: one(task, harness, command), tasks))
     print(json.dumps({"seconds": time.monotonic() - started, "scores": scores}))
 
 

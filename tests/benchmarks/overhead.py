@@ -1,4 +1,4 @@
-"""main-job:2: what the platform costs above a bare loop, and its processor time outside sandbox and grader."""
+"""main-job:2, fleet:2: what the platform costs above a bare loop, and its own time outside sandbox and grader."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,15 +22,46 @@ from tests.benchmarks.registry import Bar, bars
 ROOT = Path(__file__).resolve().parents[2]
 HARNESS = ROOT / "tests/harnesses/rule-script"
 SAMPLE, SEED, PAIRS = 300, 20261101, 3
-RATIO, MILLISECONDS = 1.3, 30.0
+RATIO, NOOP_RATIO, MILLISECONDS = 1.3, 1.4, 30.0
 PATIENCE = 300.0
 SERVERS = ("postgres", "valkey-server", "nanio", "celery", "sequencer")
 """Words in the command lines of the platform's own processes; keepers and sandboxes carry none of them."""
 
 
+@dataclass(frozen=True)
+class Load:
+    """What is run, on how many tasks, in how many pairs."""
+
+    command: tuple[str, ...]
+    sample: int
+    pairs: int
+
+
+NOTHING = Load(("true",), sample=120, pairs=3)
+
+
 @bars.measure("main-job:2")
 def overhead() -> list[Bar]:
     """Three interleaved pairs of a bare loop and a run of the platform on the same 300 tasks, equal scores."""
+    ratio, cost = _compared(Load(("python3", "/harness/run.py"), SAMPLE, PAIRS))
+    return [
+        Bar("ratio", figure=ratio, at_most=RATIO, unit="x"),
+        Bar("platform_cpu_per_episode", figure=cost, at_most=MILLISECONDS, unit="ms"),
+    ]
+
+
+@bars.measure("fleet:2")
+def nothing() -> list[Bar]:
+    """The same with a command that does nothing: bare sandbox starts and gradings against the whole way."""
+    ratio, cost = _compared(NOTHING)
+    return [
+        Bar("noop_ratio", figure=ratio, at_most=NOOP_RATIO, unit="x"),
+        Bar("noop_platform_cpu", figure=cost, at_most=MILLISECONDS, unit="ms"),
+    ]
+
+
+def _compared(load: Load) -> tuple[float, float]:
+    """Medians over the pairs: seconds over seconds, and milliseconds of the platform's own processor time."""
     from config.site.stage import stage
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -37,22 +69,19 @@ def overhead() -> list[Bar]:
         place.chmod(0o711)
         with stage(place / "state", "bench", lambda text: None) as site:
             os.environ.update(site.processes.environment("test"))
-            version = _prepare(site, place)
+            version = _prepare(site, place, load.sample)
             _start(site)
             ratios, costs = [], []
-            for _ in range(PAIRS):
-                bare = _bare(place)
-                seconds, processor, scores = _platform(site, version)
+            for _ in range(load.pairs):
+                bare = _bare(place, load.command)
+                seconds, processor, scores = _platform(site, version, load.command)
                 assert scores == bare["scores"], "the two must find the same"
                 ratios.append(seconds / bare["seconds"])
-                costs.append(1000 * processor / SAMPLE)
-    return [
-        Bar("ratio", figure=median(ratios), at_most=RATIO, unit="x"),
-        Bar("platform_cpu_per_episode", figure=median(costs), at_most=MILLISECONDS, unit="ms"),
-    ]
+                costs.append(1000 * processor / load.sample)
+    return median(ratios), median(costs)
 
 
-def _prepare(site: Any, place: Path) -> Any:
+def _prepare(site: Any, place: Path, sample: int) -> Any:
     """A version of exactly the sampled tasks, and the same tasks as plain folders for the bare loop."""
     site.manage("owner", "migrate", "--no-input")
     import django
@@ -66,7 +95,7 @@ def _prepare(site: Any, place: Path) -> Any:
     bank = place / "bank"
     generate(bank, version="bench", seed=SEED, size="full")
     held_out = sorted(entry.id for entry in read_taskset(bank).tasks if entry.group == "held_out")
-    chosen = set(random.Random(SEED).sample(held_out, SAMPLE))
+    chosen = set(random.Random(SEED).sample(held_out, sample))
     for path in (bank / "tasks").iterdir():
         if path.name not in chosen:
             shutil.rmtree(path)
@@ -75,7 +104,7 @@ def _prepare(site: Any, place: Path) -> Any:
         _lay_out(read_task(bank / "tasks" / name), place / "bare" / name)
     shutil.copytree(HARNESS, place / "harness", ignore=shutil.ignore_patterns("__pycache__"))
     version = services.import_directory(bank, by=BY)
-    services.record_admission(version, digest_admitted=queries.content_digest(version), tasks=SAMPLE, by=BY)
+    services.record_admission(version, digest_admitted=queries.content_digest(version), tasks=sample, by=BY)
     return services.freeze("bench", by=BY)
 
 
@@ -113,12 +142,13 @@ def _start(site: Any) -> None:
     )
 
 
-def _bare(place: Path) -> dict[str, Any]:
+def _bare(place: Path, harness: tuple[str, ...]) -> dict[str, Any]:
     command = [
         sys.executable,
         str(ROOT / "tests/benchmarks/bare_loop.py"),
         str(place / "bare"),
         str(place / "harness"),
+        *harness,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -126,7 +156,7 @@ def _bare(place: Path) -> dict[str, Any]:
     return found
 
 
-def _platform(site: Any, version: Any) -> tuple[float, float, dict[str, str]]:
+def _platform(site: Any, version: Any, command: tuple[str, ...]) -> tuple[float, float, dict[str, str]]:
     """Seconds of the run, processor seconds of the platform's own processes, scores by task."""
     from config.ids import new_id
     from config.site.ci_job import bundle
@@ -143,7 +173,7 @@ def _platform(site: Any, version: Any) -> tuple[float, float, dict[str, str]]:
         kind=EvaluationRun.Kind.HELD_OUT,
         version=version,
         package=package,
-        command=["python3", "/harness/run.py"],
+        command=list(command),
         runs_per_task=1,
         lineage_id=new_id(),
         line_id=new_id(),

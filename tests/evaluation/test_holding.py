@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from config import clock
 from evaluation import claims, services
@@ -142,3 +143,19 @@ def test_while_too_many_of_a_run_wait_for_a_grader_none_of_it_is_executed(settin
     assert claims.claim_grading("g") is not None
     assert taken().run_id == run.id
     assert EvaluationRun.objects.get(pk=run.pk).state == EvaluationRun.State.EXECUTING
+
+
+def test_a_claim_that_the_database_forgot_is_void_though_another_has_its_fence() -> None:
+    """A claim is not waited for on the disk: a crash may take it away, and give its fence again."""
+    run_of(frozen_version("ho.9", ONE))
+    with transaction.atomic():
+        forgotten = taken()
+        transaction.set_rollback(True)
+    again = taken()
+    assert (again.episode_id, again.fence) == (forgotten.episode_id, forgotten.fence)
+    assert claims.still_held([forgotten]) == claims.renew([forgotten]) == set()
+    assert not claims.finish_attempt(forgotten, FINISHED, by=BY)
+    assert not claims.hand_back(forgotten, by=BY)
+    assert claims.still_held([again]) == {again.episode_id}
+    assert claims.finish_attempt(again, FINISHED, by=BY)
+    assert Attempt.objects.get().pk == again.attempt_id
