@@ -33,7 +33,7 @@ HANDED_BACK = "handed_back"
 RUN_CANCELLED = "run_cancelled"
 HELD_STATES = (Episode.State.LEASED, Episode.State.GRADING)
 UPSTREAM_STOPPED = "upstream_stopped"
-UNCOUNTED = frozenset({UPSTREAM_STOPPED})
+UNCOUNTED = frozenset({UPSTREAM_STOPPED, HANDED_BACK})
 """Causes that use up none of an episode's attempts: it is tried again as if this one had not been."""
 LOCK_SPACE = 1
 """First half of the advisory lock under which one kernel's claims are made one after the other."""
@@ -129,6 +129,9 @@ def claim_execution(
 ) -> ExecutionClaim | None:
     """Take the next episode to execute of runs of these kinds, fairly across them; None where nothing is to be had,
     execution is paused, or the worker or its host are to take nothing.
+
+    Of organisations (with those linked to them) the one with the fewest episodes under way is served, among equals the
+    one served longest ago, and so among its runs: queueing more gives nobody a larger share.
 
     A run waits while it, or all runs of its organisation and those linked with it, have as many episodes under way as
     the settings allow, and while more of its episodes wait for a grader than those say: grading goes first. The
@@ -320,10 +323,7 @@ def hand_back(claim: ExecutionClaim, *, by: Actor) -> bool:
     """Give an episode to others at once: the attempt ends without an outcome, and none of its allowance is used up."""
     finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=HANDED_BACK)
     with transaction.atomic():
-        if not _end_attempt(claim, Episode.State.READY, finish, by=by, step=1):
-            return False
-        Episode.objects.filter(pk=claim.episode_id).update(attempts=claim.attempts - 1)
-    return True
+        return _end_attempt(claim, Episode.State.READY, finish, by=by, step=1)
 
 
 def hand_back_grading(claim: GradingClaim) -> bool:

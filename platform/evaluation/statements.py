@@ -25,9 +25,11 @@ SET_APART = """EXISTS (
 CLAIM_EXECUTION = f"""
 WITH busy AS (
   SELECT run_id, count(*) AS leased FROM evaluation_episode WHERE state = 'leased' GROUP BY run_id),
-full_lineage AS (
-  SELECT r.lineage_id FROM busy JOIN evaluation_evaluationrun r ON r.id = busy.run_id
-  GROUP BY r.lineage_id HAVING sum(busy.leased) >= %(lineage_ceiling)s),
+lineages AS (
+  SELECT r.lineage_id, coalesce(sum(busy.leased), 0) AS leased, max(s.served_at) AS served_at
+  FROM evaluation_evaluationrun r JOIN evaluation_runshare s ON s.run_id = r.id
+  LEFT JOIN busy ON busy.run_id = r.id
+  WHERE r.state = 'executing' GROUP BY r.lineage_id),
 turn AS MATERIALIZED (
   SELECT r.id, count(*) OVER () > 1 AS several, EXISTS (
       SELECT FROM evaluation_episode o JOIN evaluation_evaluationrun other ON other.id = o.run_id
@@ -35,18 +37,20 @@ turn AS MATERIALIZED (
         AND (other.kind = 'held_out') <> (r.kind = 'held_out')) AS waits
   FROM evaluation_evaluationrun r
   JOIN evaluation_runshare s ON s.run_id = r.id
+  JOIN lineages l ON l.lineage_id = r.lineage_id
   LEFT JOIN busy ON busy.run_id = r.id
   WHERE r.state = 'executing' AND r.kind = ANY(%(kinds)s) AND NOT {SET_APART}
     AND NOT EXISTS (SELECT FROM evaluation_pause p WHERE p.switch = 'execution' AND p.lifted_at IS NULL)
     AND coalesce(busy.leased, 0) < %(run_ceiling)s
-    AND r.lineage_id NOT IN (SELECT lineage_id FROM full_lineage)
+    AND l.leased < %(lineage_ceiling)s
     AND %(backlog)s > (SELECT count(*) FROM (
       SELECT FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed' LIMIT %(backlog)s) waiting)
     AND NOT EXISTS (SELECT FROM evaluation_runmodel m JOIN evaluation_upstreamstop t ON t.upstream_id = m.upstream_id
       WHERE m.run_id = r.id AND t.ended_at IS NULL)
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'ready'
          ORDER BY e.attempts, e.position LIMIT 1)
-  ORDER BY coalesce(busy.leased, 0), s.served_at NULLS FIRST, r.priority DESC, r.created_at LIMIT 1),
+  ORDER BY l.leased, l.served_at NULLS FIRST, coalesce(busy.leased, 0), s.served_at NULLS FIRST, r.priority DESC,
+    r.created_at LIMIT 1),
 picked AS (
   SELECT id FROM evaluation_episode
   WHERE run_id = (SELECT id FROM turn WHERE NOT waits) AND state = 'ready'
@@ -82,14 +86,21 @@ Which run was served matters only where several have work: it is not noted for o
 CLAIM_GRADING = f"""
 WITH busy AS (
   SELECT run_id, count(*) AS grading FROM evaluation_episode WHERE state = 'grading' GROUP BY run_id),
+lineages AS (
+  SELECT r.lineage_id, coalesce(sum(busy.grading), 0) AS grading, max(s.graded_at) AS graded_at
+  FROM evaluation_evaluationrun r JOIN evaluation_runshare s ON s.run_id = r.id
+  LEFT JOIN busy ON busy.run_id = r.id
+  WHERE r.state IN ('executing', 'grading') GROUP BY r.lineage_id),
 turn AS MATERIALIZED (
   SELECT r.id, count(*) OVER () > 1 AS several
   FROM evaluation_evaluationrun r
   JOIN evaluation_runshare s ON s.run_id = r.id
+  JOIN lineages l ON l.lineage_id = r.lineage_id
   LEFT JOIN busy ON busy.run_id = r.id
   WHERE r.state IN ('executing', 'grading') AND NOT {SET_APART}
     AND (SELECT true FROM evaluation_episode e WHERE e.run_id = r.id AND e.state = 'executed' LIMIT 1)
-  ORDER BY coalesce(busy.grading, 0), s.graded_at NULLS FIRST, r.created_at LIMIT 1),
+  ORDER BY l.grading, l.graded_at NULLS FIRST, coalesce(busy.grading, 0), s.graded_at NULLS FIRST, r.created_at
+  LIMIT 1),
 picked AS (
   SELECT id FROM evaluation_episode
   WHERE run_id = (SELECT id FROM turn) AND state = 'executed'

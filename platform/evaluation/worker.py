@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from evaluation.holding import Holding
 from evaluation.hosts import policies
 from evaluation.hosts import services as hosts
 from evaluation.models import EvaluationRun, WorkerReport
+from evaluation.places import clear_left, take_place
 from evaluation.sandbox import backends, selftest
 from evaluation.watching import Watch
 
@@ -48,10 +47,9 @@ class Hands:
         self.queue = queue
         self.host = (os.environ.get("LINGEE_HOST_NAME") or socket.gethostname())[:64]
         self.holding = Holding()
-        # Its name can be seen in the mount table of an episode, so it says nothing.
-        self.place = Path(settings.WORK_DIR) / opaque_id().hex
-        self.place.mkdir(parents=True, mode=0o711)
-        atexit.register(shutil.rmtree, self.place, ignore_errors=True)
+        root = Path(settings.WORK_DIR)
+        clear_left(root)
+        self.place = take_place(root)
         self.sandbox = backends.default_backend()
         self.report = selftest.run(self.sandbox.copies)
         self._measured = False

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from benchmark.models import TaskSetVersion
 from config import clock
 from evaluation import claims, queries, services
 from evaluation.claims import Claim, ExecutionClaim, Finish
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, TaskResult
 from tests.factories import BY, frozen_version, run_of
+from tests.submissions import world
+from tests.submissions.outcomes import bring_to
 
 pytestmark = pytest.mark.django_db
 
@@ -170,6 +173,35 @@ def test_a_second_run_is_served_within_the_fair_share_bound(workers: int) -> Non
     before = order.index(second.id)
     assert before <= workers + 1
     assert first.id in order
+
+
+@pytest.mark.acceptance("fleet:4")
+@pytest.mark.case("E29")
+def test_fifty_submissions_of_one_vendor_keep_nobody_waiting_beyond_the_bound() -> None:
+    """Each submitted, checked and queued by the services, quota and in-flight rows raised."""
+    version = world.task_set(profile="demo", line=99, lineage=99, account=99, in_flight=99, preflight=99)
+    many, one, workers = world.vendor(), world.vendor(), 4
+    first = {_waiting(many, version, f"h-{number}").id for number in range(50)}
+    held = [taken() for _ in range(workers)]
+    second, order = _waiting(one, version, "single").id, []
+    for _ in range(2 * (workers + 2)):
+        claims.finish_attempt(held.pop(0), FINISHED, by=BY)
+        held.append(taken())
+        order.append(held[-1].run_id)
+    before, share = order.index(second), order.count(second) / len(order)
+    print(
+        f"{workers} workers, 50 submissions queued: {before} claims before the other's first, then {share:.0%}"
+    )
+    assert before <= workers + 1
+    assert 0.3 <= share <= 0.7
+    assert set(order) <= first | {second}
+
+
+def _waiting(vendor: world.Vendor, version: TaskSetVersion, name: str) -> EvaluationRun:
+    """The preflight of a submission just admitted and checked."""
+    run = bring_to(vendor.submit(version, vendor.harness(name)), "preflight").preflight_run
+    assert run is not None
+    return run
 
 
 def test_cancelling_stops_what_is_under_way() -> None:

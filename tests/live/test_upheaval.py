@@ -34,7 +34,8 @@ def holds(found: dict[str, Any], kills: int) -> None:
     assert (len(found["killed"]), found["pending"]) == (kills, 0)
     assert {"postgresql", "redis"} < set(found["killed"])
     assert found["faults"] > 0, "no kill hit an attempt"
-    assert not any(found["ledger"].values()), found["ledger"]
+    for wrong in found["ledger"].values():
+        assert not any(wrong.values()), found["ledger"]
     assert not any(found["left"].values()), found["left"]
 
 
@@ -43,7 +44,7 @@ def holds(found: dict[str, Any], kills: int) -> None:
 @pytest.mark.case("H33")
 @pytest.mark.timeout(900)
 def test_a_few_kills_change_no_result_and_leave_nothing() -> None:
-    holds(upheaval(episodes=40, kills=5, seed=20261201), kills=5)
+    holds(upheaval(episodes=36, kills=4, seed=20261201), kills=4)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 
-from config.processes import Processes
+from config.processes import ROOT, Processes
 from embedded.services import Services
 from embedded.supervisor import Supervisor
 
@@ -34,6 +36,8 @@ SETTINGS = {
     "LINGEE_EPISODE_RETRIES": "9",
 }
 PATIENCE = 900.0
+GONE_SECONDS = 10.0
+"""What was orphaned by a kill ends by itself within this."""
 GAP_SECONDS = (1.0, 4.0)
 """Between two kills."""
 
@@ -47,12 +51,12 @@ def site(folder: Path) -> Iterator[tuple[Services, Supervisor, Processes]]:
         Supervisor(state / "log", heal=services.heal) as children,
     ):
         processes = Processes(services.connection(), state, SETTINGS)
-        os.environ.update(processes.environment("owner"))
+        command, environment = processes.command("migrate", "--no-input", role="owner")
+        subprocess.run(command, env=environment, cwd=ROOT, check=True, capture_output=True)
+        os.environ.update(processes.environment("test"))
         import django
-        from django.core.management import call_command
 
         django.setup()
-        call_command("migrate", verbosity=0, interactive=False)
         yield services, children, processes
 
 
@@ -94,10 +98,7 @@ class Kills:
         if not self.plan or time.monotonic() < self._due:
             return
         name, gap = self.plan[0]
-        if name in SERVERS:
-            number = self._services.server(name).pid
-        else:
-            number = self._children.pid(name)
+        number = self._services.server(name).pid if name in SERVERS else self._children.pid(name)
         if number is None:
             return
         os.kill(number, signal.SIGKILL)
@@ -120,39 +121,47 @@ def results(run: Any) -> dict[str, list[Any]]:
     }
 
 
-def ledger(run: Any) -> dict[str, int]:
-    """What is wrong with the attempts of a run, as counts: all 0 where the ledger is complete."""
-    from django.db import connection
+def cut(fleet: Any, episodes: int) -> Any:
+    """A run of exactly so many episodes, the same ones each time."""
+    from django.db import transaction
 
+    from evaluation.models import Episode
+
+    held_out = fleet.version.tasks.filter(group="held_out").count()
+    with transaction.atomic():
+        run = fleet.submit("rule-script", runs_per_task=-(-episodes // held_out))
+        rows = Episode.objects.filter(run=run).order_by("run_index", "task__slug")
+        more = list(rows.values_list("pk", flat=True)[episodes:])
+        Episode.objects.filter(pk__in=more).update(state=Episode.State.CANCELLED)
+    return run
+
+
+def ledger(run: Any, events_url: str) -> dict[str, int]:
+    """What is wrong with the attempts of a run, as counts: all 0 where the ledger is complete."""
     from evaluation.models import Attempt, Episode
 
     wrong = {"gaps": 0, "open": 0, "results": 0, "causes": 0}
-    for episode in Episode.objects.filter(run=run).prefetch_related("tries"):
+    for episode in Episode.objects.filter(run=run).exclude(state="cancelled").prefetch_related("tries"):
         tries = sorted(episode.tries.all(), key=lambda attempt: attempt.number)
         wrong["gaps"] += [attempt.number for attempt in tries] != list(range(1, len(tries) + 1))
         wrong["open"] += any(attempt.ended_at is None for attempt in tries)
         valid = [attempt for attempt in tries if attempt.ending != "infrastructure_fault"]
         wrong["results"] += len(valid) != 1 or valid[0].pk != episode.result.attempt_id
         wrong["causes"] += any(not attempt.cause for attempt in tries if attempt not in valid)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM audit_event WHERE kind = 'attempt.ended'")
-        (events,) = cursor.fetchone()
-    wrong["without_event"] = abs(Attempt.objects.exclude(ended_at=None).count() - int(events))
+    with psycopg.connect(events_url) as auditor:
+        found = auditor.execute("SELECT subject_id FROM audit_event WHERE kind = 'attempt.ended'").fetchall()
+    ended = Attempt.objects.filter(episode__run=run).exclude(ended_at=None).values_list("pk", flat=True)
+    told = sorted(subject for (subject,) in found if subject in {str(pk) for pk in ended})
+    wrong["without_event"] = int(told != sorted(str(pk) for pk in ended))
     return wrong
 
 
 def left(folder: Path, groups: set[str]) -> dict[str, list[str]]:
     """Whatever outlived the site: each list is to be empty."""
     word = str(folder)
-    processes = []
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and word in " ".join(
-                (*process.cmdline(), *process.environ().values())
-            ):
-                processes.append(f"{process.pid} {process.name()}")
-        except psutil.Error:
-            continue
+    until = time.monotonic() + GONE_SECONDS
+    while (processes := _processes(word)) and time.monotonic() < until:
+        time.sleep(0.2)
     mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if word in line]
     state = folder / "state"
     sockets = [str(path) for path in folder.rglob("*") if path.is_socket()]
@@ -166,6 +175,19 @@ def left(folder: Path, groups: set[str]) -> dict[str, list[str]]:
         "temporary": temporary,
         "groups": sorted(control_groups() - groups),
     }
+
+
+def _processes(word: str) -> list[str]:
+    """Others that have the word in their command line or environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = " ".join((*process.cmdline(), *process.environ().values()))
+            if process.pid != os.getpid() and word in words:
+                found.append(f"{process.pid} {process.name()} {' '.join(process.cmdline())[-80:]}")
+        except psutil.Error:
+            continue
+    return found
 
 
 def control_groups() -> set[str]:
@@ -190,22 +212,20 @@ def upheaval(folder: Path, episodes: int, kills: int, seed: int) -> dict[str, An
 
         fleet = Fleet(processes, children, bank(folder), "")
         fleet.start()
-        tasks = fleet.submit("rule-script", kind="canary", sample=1)
-        fleet.finish(tasks)
-        held_out = fleet.version.tasks.filter(group="held_out").count()
-        runs = -(-episodes // held_out)
+        fleet.finish(fleet.submit("rule-script", kind="canary", sample=1))
         plan = Kills(services, children, count=kills, seed=seed)
-        disturbed = fleet.submit("rule-script", runs_per_task=runs)
+        disturbed = cut(fleet, episodes)
         began = time.monotonic()
         assert children.wait(PATIENCE, lambda: _ended(disturbed, plan)), patiently(
             lambda: fleet.trouble(disturbed)
         )
         seconds = time.monotonic() - began
-        undisturbed = fleet.submit("rule-script", runs_per_task=runs)
+        undisturbed = cut(fleet, episodes)
         assert children.wait(PATIENCE, lambda: _ended(undisturbed, lambda: None)), fleet.trouble(undisturbed)
+        events = processes.environment("auditor")["DATABASE_URL"]
         first, second = results(disturbed), results(undisturbed)
         report = {
-            "episodes": disturbed.total,
+            "episodes": episodes,
             "killed": plan.done,
             "pending": len(plan.plan),
             "seconds": round(seconds, 1),
@@ -213,7 +233,7 @@ def upheaval(folder: Path, episodes: int, kills: int, seed: int) -> dict[str, An
             "results": len(first),
             "same": first == second,
             "faults": Attempt.objects.filter(episode__run=disturbed, ending="infrastructure_fault").count(),
-            "ledger": {name: ledger(disturbed)[name] + value for name, value in ledger(undisturbed).items()},
+            "ledger": {"disturbed": ledger(disturbed, events), "undisturbed": ledger(undisturbed, events)},
         }
     return {**report, "left": left(folder, groups)}
 
