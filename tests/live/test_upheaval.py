@@ -15,12 +15,12 @@ from tests.servers import ROOT
 pytestmark = pytest.mark.serial
 
 
-def upheaval(episodes: int, kills: int, seed: int) -> dict[str, Any]:
-    """In a process of its own: its servers are killed."""
+def program(module: str, *numbers: int) -> dict[str, Any]:
+    """What such a program reports; in a process of its own, since its servers are killed."""
     foreign = ("DATABASE_URL", "REDIS_URL", "S3_", "LINGEE_", "VAULT_", "DJANGO_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     environment["PYTHONPATH"] = f"{ROOT}:{ROOT / 'platform'}"
-    command = [sys.executable, "-m", "tests.live.upheaval", *(str(n) for n in (episodes, kills, seed))]
+    command = [sys.executable, "-m", module, *(str(number) for number in numbers)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
@@ -44,13 +44,13 @@ def holds(found: dict[str, Any], kills: int) -> None:
 @pytest.mark.case("H33")
 @pytest.mark.timeout(900)
 def test_a_few_kills_change_no_result_and_leave_nothing() -> None:
-    holds(upheaval(episodes=36, kills=4, seed=20261201), kills=4)
+    holds(program("tests.live.upheaval", 36, 4, 20261201), kills=4)
 
 
 @pytest.mark.slow
 @pytest.mark.acceptance("fleet:3")
 @pytest.mark.timeout(2400)
 def test_five_hundred_episodes_among_kills_give_what_an_undisturbed_run_gives() -> None:
-    found = upheaval(episodes=500, kills=24, seed=20261202)
+    found = program("tests.live.upheaval", 500, 24, 20261202)
     assert found["episodes"] >= 500
     holds(found, kills=24)

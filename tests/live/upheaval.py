@@ -121,7 +121,7 @@ def results(run: Any) -> dict[str, list[Any]]:
     }
 
 
-def cut(fleet: Any, episodes: int) -> Any:
+def cut(fleet: Any, episodes: int, **more: Any) -> Any:
     """A run of exactly so many episodes, the same ones each time."""
     from django.db import transaction
 
@@ -129,7 +129,7 @@ def cut(fleet: Any, episodes: int) -> Any:
 
     held_out = fleet.version.tasks.filter(group="held_out").count()
     with transaction.atomic():
-        run = fleet.submit("rule-script", runs_per_task=-(-episodes // held_out))
+        run = fleet.submit("rule-script", runs_per_task=-(-episodes // held_out), **more)
         rows = Episode.objects.filter(run=run).order_by("run_index", "task__slug")
         more = list(rows.values_list("pk", flat=True)[episodes:])
         Episode.objects.filter(pk__in=more).update(state=Episode.State.CANCELLED)
@@ -183,7 +183,9 @@ def _processes(word: str) -> list[str]:
     for process in psutil.process_iter():
         try:
             words = " ".join((*process.cmdline(), *process.environ().values()))
-            if process.pid != os.getpid() and word in words:
+            # Python's own, of the pool that drew the bank in this very process.
+            own = process.pid == os.getpid() or "resource_tracker" in words
+            if word in words and not own:
                 found.append(f"{process.pid} {process.name()} {' '.join(process.cmdline())[-80:]}")
         except psutil.Error:
             continue
