@@ -21,6 +21,7 @@ from tests.benchmarks.registry import Bar, bars
 
 ROOT = Path(__file__).resolve().parents[2]
 HARNESS = ROOT / "tests/harnesses/rule-script"
+COMMAND = ("python3", "/harness/run.py")
 SAMPLE, SEED, PAIRS = 300, 20261101, 3
 RATIO, NOOP_RATIO, MILLISECONDS = 1.3, 1.4, 30.0
 PATIENCE = 300.0
@@ -43,7 +44,7 @@ NOTHING = Load(("true",), sample=120, pairs=3)
 @bars.measure("main-job:2")
 def overhead() -> list[Bar]:
     """Three interleaved pairs of a bare loop and a run of the platform on the same 300 tasks, equal scores."""
-    ratio, cost = _compared(Load(("python3", "/harness/run.py"), SAMPLE, PAIRS))
+    ratio, cost = _compared(Load(COMMAND, SAMPLE, PAIRS))
     return [
         Bar("ratio", figure=ratio, at_most=RATIO, unit="x"),
         Bar("platform_cpu_per_episode", figure=cost, at_most=MILLISECONDS, unit="ms"),
@@ -81,7 +82,7 @@ def _compared(load: Load) -> tuple[float, float]:
     return median(ratios), median(costs)
 
 
-def _prepare(site: Any, place: Path, sample: int) -> Any:
+def _prepare(site: Any, place: Path, sample: int = SAMPLE) -> Any:
     """A version of exactly the sampled tasks, and the same tasks as plain folders for the bare loop."""
     site.manage("owner", "migrate", "--no-input")
     import django
@@ -156,7 +157,9 @@ def _bare(place: Path, harness: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _platform(site: Any, version: Any, command: tuple[str, ...]) -> tuple[float, float, dict[str, str]]:
+def _platform(
+    site: Any, version: Any, command: tuple[str, ...] = COMMAND
+) -> tuple[float, float, dict[str, str]]:
     """Seconds of the run, processor seconds of the platform's own processes, scores by task."""
     from config.ids import new_id
     from config.site.ci_job import bundle

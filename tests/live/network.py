@@ -10,7 +10,7 @@ import secrets
 import signal
 import subprocess
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +32,7 @@ class Host:
     address: str
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def run(self, command: Sequence[str], environment: dict[str, str], log: Path, folder: Path) -> None:
+    def run(self, command: Sequence[str], environment: Mapping[str, str], log: Path, folder: Path) -> None:
         """Not by `ip netns exec`, which takes the control groups' file system away."""
         with log.open("ab") as out:
             self.started.append(

@@ -131,8 +131,8 @@ def cut(fleet: Any, episodes: int, **more: Any) -> Any:
     with transaction.atomic():
         run = fleet.submit("rule-script", runs_per_task=-(-episodes // held_out), **more)
         rows = Episode.objects.filter(run=run).order_by("run_index", "task__slug")
-        more = list(rows.values_list("pk", flat=True)[episodes:])
-        Episode.objects.filter(pk__in=more).update(state=Episode.State.CANCELLED)
+        beyond = list(rows.values_list("pk", flat=True)[episodes:])
+        Episode.objects.filter(pk__in=beyond).update(state=Episode.State.CANCELLED)
     return run
 
 
