@@ -55,7 +55,7 @@ def _share(site: Any, place: Path) -> float:
         empty = _empty_rate(site, place / f"n{number}")
         made = _run(version, ALONE)
         found = place / f"d{number}"
-        ticketed.drain.apply_async(args=[str(found)], queue=ticketed.QUEUE)
+        ticketed.drain.apply_async(args=(str(found),), queue=ticketed.QUEUE)
         assert site.supervisor.wait(PATIENCE, found.exists), site.supervisor.tail("bench-1")
         time.sleep(0.2)
         seconds, count = found.read_text().split()
@@ -70,7 +70,7 @@ def _empty_rate(site: Any, place: Path) -> float:
     first, last = f"{place}-first", f"{place}-last"
     for number in range(TICKETS):
         file = first if number == 0 else last if number == TICKETS - 1 else ""
-        ticketed.noop.apply_async(args=[file], queue=ticketed.QUEUE)
+        ticketed.noop.apply_async(args=(file,), queue=ticketed.QUEUE)
     assert site.supervisor.wait(PATIENCE, Path(last).exists), site.supervisor.tail("bench-1")
     time.sleep(0.2)
     return (TICKETS - 1) / (float(Path(last).read_text()) - float(Path(first).read_text()))
