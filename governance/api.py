@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from accounts.permissions import Permission
 from evaluation.hosts.policies import SpeedClass
+from evaluation.upstreams.models import Exposure
 from governance import ledger, queries
 from governance.correcting.models import Cause
 from governance.models import DomainAggregate, LeakCharge
@@ -53,6 +54,15 @@ class RevisionOut(serializers.Serializer[Any]):
     at_most = serializers.DictField(child=serializers.IntegerField())
 
 
+class ModelOut(serializers.Serializer[Any]):
+    """A model that the run could call; `observed` is `different` where its provider answered with another one."""
+
+    role = serializers.CharField()
+    snapshot = serializers.CharField()
+    exposure = serializers.ChoiceField(choices=Exposure.values)
+    observed = serializers.ChoiceField(choices=["equal", "different"])
+
+
 class ResultOut(serializers.Serializer[Any]):
     submission = serializers.UUIDField()
     domains = serializers.DictField(child=DomainOut())
@@ -67,6 +77,9 @@ class ResultOut(serializers.Serializer[Any]):
     """Isolation grades of all hosts of the run, each once."""
     speed = serializers.ListField(child=serializers.ChoiceField(choices=[one.value for one in SpeedClass]))
     """Speed classes of the same hosts."""
+    models = ModelOut(many=True)
+    exposure = serializers.ChoiceField(choices=Exposure.values)
+    """The most exposed class of the models; `sealed` where it calls none."""
     confirmed_in = serializers.CharField(required=False)
     """The dated release whose confirmed values these are, in place of the first ones."""
     sides = serializers.DictField(

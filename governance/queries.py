@@ -10,6 +10,8 @@ from uuid import UUID
 
 from benchmark.models import Domain, TaskSetVersion
 from config import clock
+from evaluation.calls.policies import most_exposed
+from evaluation.calls.queries import ShownModel, shown_models
 from evaluation.models import EvaluationRun
 from governance.confirmation.published import confirmed
 from governance.correcting.published import Corrected, corrections
@@ -51,6 +53,8 @@ class ReleasedResult:
     """Isolation grades of all hosts that ran it, each once; empty where they were not kept yet."""
     speed: tuple[str, ...] = ()
     """Speed classes of the same hosts."""
+    models: tuple[ShownModel, ...] = ()
+    """What it could call, how exposed each is, and whether the pinned model answered."""
     confirmed_in: str = ""
     """The dated release whose confirmed values stand here in place of the first ones; empty before that."""
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -90,6 +94,8 @@ class ReleasedResult:
             "versions": self.versions,
             "isolation": list(self.isolation),
             "speed": list(self.speed),
+            "models": [vars(model) for model in self.models],
+            "exposure": most_exposed(model.exposure for model in self.models),
         }
 
 
@@ -131,7 +137,10 @@ def released_results(submissions: Sequence[Submission]) -> list[ReleasedResult]:
         if submission in found:
             shown = _confirmed(found[submission], date, entry)
             found[submission] = replace(
-                shown, isolation=_all_of(row.run, "isolation"), speed=_all_of(row.run, "speed")
+                shown,
+                isolation=_all_of(row.run, "isolation"),
+                speed=_all_of(row.run, "speed"),
+                models=_models_of(row.run),
             )
     for submission, corrected in corrections(submissions).items():
         if submission in found:
@@ -162,7 +171,12 @@ def _result(release: Release) -> ReleasedResult:
         versions=release.versions,
         isolation=_all_of(release.submission.held_out_run, "isolation"),
         speed=_all_of(release.submission.held_out_run, "speed"),
+        models=_models_of(release.submission.held_out_run),
     )
+
+
+def _models_of(run: EvaluationRun | None) -> tuple[ShownModel, ...]:
+    return tuple(shown_models(run)) if run is not None else ()
 
 
 def _all_of(run: EvaluationRun | None, what: Literal["isolation", "speed"]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from accounts.models import ApiToken
+from evaluation.upstreams.models import Exposure
 from governance import ledger
 from leaderboard import charts, icons, statuses, times, words
 from submissions.policies import Counter
@@ -195,6 +196,12 @@ def isolation_grade(value: str) -> Any:
 def speed_class(value: str) -> Any:
     """How fast a host is against the reference."""
     return statuses.SPEEDS.get(value, value) if value else "–"
+
+
+@register.simple_tag
+def exposure_class(value: str) -> Any:
+    """Who can read the prompts that go to a model."""
+    return Exposure(value).label
 
 
 @register.simple_tag

@@ -18,6 +18,7 @@ from audit.events import Actor, system
 from benchmark.models import Group, TaskRevision, TaskSetVersion
 from config import clock
 from evaluation import claims, events, queries
+from evaluation.calls.queries import served_otherwise
 from evaluation.calls.services import ModelNeed, declare
 from evaluation.hosts import queries as hosts
 from evaluation.models import Episode, EvaluationRun, RunSecret, RunShare, StoredPackage
@@ -204,6 +205,7 @@ def _end(run: EvaluationRun, missing: int) -> None:
         missing=missing,
         isolation=grades,
         speed=classes,
+        served_otherwise=served_otherwise(run),
     )
     ended = events.RunEnded(
         subject=run.id, missing=missing, isolation="; ".join(grades), speed="; ".join(classes)

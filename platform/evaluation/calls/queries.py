@@ -93,6 +93,40 @@ def observed(run: EvaluationRun) -> list[Seen]:
     return found
 
 
+def served_otherwise(run: EvaluationRun) -> list[str]:
+    """Roles of which some answer named another model than the pinned one."""
+    return sorted(
+        model.role
+        for model in RunModel.objects.filter(run=run).select_related("upstream")
+        if ModelCall.objects.filter(attempt__episode__run=run, role=model.role)
+        .exclude(served__in=("", model.upstream.snapshot))
+        .exists()
+    )
+
+
+@dataclass(frozen=True)
+class ShownModel:
+    """A model of a run as its vendor sees it. `observed`: `equal`, or `different`, which only the provider causes."""
+
+    role: str
+    snapshot: str
+    exposure: str
+    observed: str
+
+
+def shown_models(run: EvaluationRun) -> list[ShownModel]:
+    """The models that a run could call. Whether and how often it did is not told: that would be a word of the harness."""
+    return [
+        ShownModel(
+            role=row.role,
+            snapshot=row.upstream.snapshot,
+            exposure=row.upstream.exposure,
+            observed="different" if row.role in run.served_otherwise else "equal",
+        )
+        for row in run.needs.select_related("upstream").order_by("role")
+    ]
+
+
 def refused_models(run: EvaluationRun) -> int:
     """How many attempts of a run asked for a model that it must not call."""
     return run.episodes.filter(tries__asked_unlisted=True).count()
