@@ -24,6 +24,7 @@ from evaluation.grading import Grader
 from evaluation.holding import Holding
 from evaluation.models import Attempt, Episode, EvaluationRun, TaskResult
 from evaluation.sandbox.backends import default_backend
+from evaluation.services import settle_run
 from evaluation.upstreams.models import ModelUpstream
 from submissions.services import upstreams
 from tests.access.upstreams.arranged import SECRET, SNAPSHOT, Answers, upstream_with_credential
@@ -105,7 +106,24 @@ def test_each_call_is_counted_and_no_credential_comes_near_a_sandbox(
     Grader("g", tmp_path, default_backend(), "1").grade_one(Holding())
     assert TaskResult.objects.get(episode__run=run).tokens == 360
     (seen,) = queries.observed(run)
+    assert queries.served_otherwise(run) == []
+    assert [(one.snapshot, one.exposure, one.observed) for one in queries.shown_models(run)] == [
+        (SNAPSHOT, "third_party", "equal")
+    ]
     assert (seen.served, seen.parameters["temperature"], seen.calls) == ((SNAPSHOT,), (0.5,), 3)
+
+
+def test_another_model_that_answers_shows_on_the_result(
+    imported: Any, upstream: ModelUpstream, answers: Answers, tmp_path: Path
+) -> None:
+    says(answers, usage=USAGE, model="cheaper-model")
+    run = asking(imported, upstream, "1")
+    attempted(run, tmp_path)
+    Grader("g", tmp_path, default_backend(), "1").grade_one(Holding())
+    settle_run(run.pk)
+    run.refresh_from_db()
+    assert run.served_otherwise == ["main"]
+    assert [one.observed for one in queries.shown_models(run)] == ["different"]
 
 
 def test_a_count_that_nobody_reported_is_not_zero(

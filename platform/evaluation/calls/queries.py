@@ -115,7 +115,7 @@ class ShownModel:
 
 
 def shown_models(run: EvaluationRun) -> list[ShownModel]:
-    """The models that a run could call. Whether and how often it did is not told: that would be a word of the harness."""
+    """The models that a run could call. Whether and how often it did is not told: a harness decides that."""
     return [
         ShownModel(
             role=row.role,
