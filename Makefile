@@ -1,4 +1,4 @@
-# make demo · test · serve · check · bench · acceptance · client · clean. Each creates what it lacks.
+# make demo · test · serve · check · bench · acceptance · client · rootfs · clean. Each creates what it lacks.
 
 SHELL := /bin/sh
 # Nothing of a caller's Python environment may leak in: the source roots are on the environment's own path.
@@ -8,7 +8,7 @@ PYTHON ?= $(shell for name in python3 python3.11 python3.12 python3.13; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 RUN := .venv/bin/python
 
-.PHONY: demo test serve check bench acceptance client clean setup setup-dev lock
+.PHONY: demo test serve check bench acceptance client rootfs rootfs-lock clean setup setup-dev lock
 .DEFAULT_GOAL := demo
 
 setup: ## what `demo` and `serve` need
@@ -42,6 +42,12 @@ acceptance: setup-dev ## every acceptance line of one area: make acceptance AREA
 
 client: setup ## dist/: lgbench and the offline verifier as wheels, to hand on
 	@exec $(RUN) deploy/client_wheel.py
+
+rootfs: setup ## the contract's base root from pinned Debian packages (2 min; needs mmdebstrap)
+	@exec $(RUN) deploy/rootfs
+
+rootfs-lock: setup ## resolve those packages again
+	@exec $(RUN) deploy/rootfs lock
 
 lock: ## resolve the requirements again
 	@uv pip compile -q --universal --python-version 3.11.0 --generate-hashes --no-annotate requirements/base.in -o requirements/base.txt

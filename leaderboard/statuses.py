@@ -351,6 +351,12 @@ ISOLATION: dict[str, Any] = {
     "gVisor, not the official root": _("gVisor, not the official root"),
 }
 
+#: Roots that a run may have stood on, named by the beginning of a digest.
+ROOTS: dict[str, Any] = {
+    "official root": _("official root %(digest)s"),
+    "image root": _("root of the vendor's image, %(digest)s"),
+}
+
 #: Classes of speed that a host may have.
 SPEEDS: dict[str, Any] = {
     "own reference": _("the host is its own reference"),

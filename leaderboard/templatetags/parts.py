@@ -188,7 +188,10 @@ def rule_reason(value: str) -> Any:
 
 @register.simple_tag
 def isolation_grade(value: str) -> Any:
-    """The grade of isolation that a worker claims."""
+    """The grade of isolation that a worker claims, or the root that a run stood on."""
+    kind, _, digest = value.rpartition(" ")
+    if kind in statuses.ROOTS:
+        return statuses.ROOTS[kind] % {"digest": digest}
     return statuses.ISOLATION.get(value, value)
 
 

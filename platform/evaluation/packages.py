@@ -20,6 +20,7 @@ from django.conf import settings
 
 from config import store, vault
 from config.ids import new_id
+from evaluation.images import official
 from evaluation.images.cache import Made, RootCache
 from evaluation.images.findings import Finding
 from evaluation.images.image import inspect, unpack
@@ -84,12 +85,19 @@ def submission_key(package: StoredPackage) -> bytes:
 
 @contextmanager
 def in_place(package: StoredPackage, base: Path, images: RootCache) -> Iterator[tuple[Path, Root | None]]:
-    """The harness folder of a package, and its root file system where it brings one, for as long as it is used.
+    """The harness folder of a package and the root file system it runs on, for as long as they are used.
 
-    Raises Unpackable, OSError where the disk has no room.
+    An image brings its own root; a bundle stands on the official one, on the host's (None) where none was made. Raises
+    Unpackable, OSError where the disk has no room.
     """
     if package.kind == StoredPackage.Kind.BUNDLE:
-        yield unpacked(package, base), None
+        harness, folder = unpacked(package, base), Path(settings.ROOTFS_DIR)
+        found = official.current(folder)
+        if found is None:
+            yield harness, None
+            return
+        with official.held(folder, found, images) as path:
+            yield harness, Root(path, found.label)
         return
     with images.hold(package.tree_digest, package.unpacked_size, partial(_make_image, package)) as held:
         label = f"image root {held.digest[:12]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import threading
@@ -16,14 +17,16 @@ from evaluation import claims
 from evaluation.executing import IMAGES, Executor
 from evaluation.grading import Grader
 from evaluation.holding import Holding
+from evaluation.images import official
 from evaluation.models import Attempt, Ending, Episode, EvaluationRun, PublicTaskResult, StoredPackage
 from evaluation.sandbox.backend import Backend
 from evaluation.sandbox.backends import default_backend
 from submissions import services
 from submissions.models import Submission
-from tests.images.builder import Built, file, manifest, shell_image, tar
+from tests.images.builder import SHELL, Built, file, manifest, programs, shell_image, tar
 from tests.submissions import world
-from tests.submissions.bundles import sha256
+from tests.submissions.bundles import entry, pack, sha256
+from tests.submissions.bundles import manifest as toml_of
 from tests.submissions.test_submit import send
 
 pytestmark = [pytest.mark.serial, pytest.mark.timeout(300)]
@@ -212,3 +215,34 @@ def test_a_package_whose_image_is_not_the_one_that_was_checked_runs_nowhere(
         executor.run_one(Holding())
     ended = Attempt.objects.filter(episode__run=run).exclude(ending="")
     assert {row.ending for row in ended} == {Ending.INFRASTRUCTURE_FAULT}
+
+
+@pytest.mark.acceptance("fleet:1")
+def test_a_bundle_runs_on_the_official_root_once_there_is_one(
+    imported: Any, sandbox: Backend, tmp_path: Path, settings: Any
+) -> None:
+    """The attempt says on which root it ran; before the root was made it says that it was the host's."""
+    settings.ROOTFS_DIR = tmp_path / "rootfs"
+    vendor = world.vendor()
+    harness = vendor.harness()
+    label = vendor.version(harness)
+    toml = toml_of(harness.name, label.version).replace(
+        b'"python3", "/harness/run.py"', b'"sh", "/harness/run.sh"'
+    )
+    script = b"echo done > /reply/reply.md; while read -r line; do echo $line; done < /etc/marker\n"
+    upload = vendor.upload(label, pack([entry("run.sh", script)], toml))
+    order = {"harness_version": str(label.id), "task_set": imported.label, "upload": str(upload.id)}
+    admitted = vendor.api.post("submissions", {**order, "publication_consent": False})
+    services.check(admitted.body["id"])
+    run = Submission.objects.get(pk=admitted.body["id"]).preflight_run
+    assert run is not None
+    cut(run, 2)
+    executor = Executor("w", tmp_path / "w", sandbox)
+    executor.run_one(Holding())
+    with (tmp_path / "root.tar").open("w+b") as out:
+        official.clean(io.BytesIO(tar([*programs(*SHELL), file("etc/marker", b"base\n")])), out, 1)
+    made = official.install(tmp_path / "root.tar", settings.ROOTFS_DIR)
+    executor.run_one(Holding())
+    ended = Attempt.objects.filter(episode__run=run).exclude(ending="").order_by("ended_at")
+    assert [row.isolation for row in ended] == ["embedded, not the official root", made.label]
+    assert ended[1].ending == Ending.FINISHED

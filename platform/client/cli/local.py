@@ -10,7 +10,7 @@ import typer
 
 from client.check import check_package, check_project
 from client.cli.check import tell
-from client.cli.options import FolderOption, JsonOption, LangOption, SiteOption
+from client.cli.options import FolderOption, ImageOption, JsonOption, LangOption, SiteOption
 from client.cli.session import open_session
 from client.exits import Exit
 from client.words import say
@@ -23,7 +23,10 @@ def run_local(
     *,
     package: Annotated[
         Path | None,
-        typer.Argument(help=say("A packed bundle (.tar.gz); else the harness folder."), dir_okay=False),
+        typer.Argument(
+            help=say("A packed bundle (.tar.gz) or an image archive; else the harness folder."),
+            dir_okay=False,
+        ),
     ] = None,
     tasks: Annotated[Path, typer.Option("--tasks", help=say("Folder of a task set, with its taskset.toml."))],
     only: Annotated[str, typer.Option("--only", help=say("The id of one task."))] = "",
@@ -33,27 +36,42 @@ def run_local(
         typer.Option("--models", help=say("Where the upstreams of harness.toml are (TOML)."), dir_okay=False),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help=say("EPISODE_SEED of every run."))] = 1,
+    root: Annotated[
+        Path | None,
+        typer.Option(
+            "--root", help=say("The base root, as `make rootfs` makes it; else the host's."), dir_okay=False
+        ),
+    ] = None,
+    image: ImageOption = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help=say("bubblewrap, podman or docker; else the first that is there."))
+    ] = "",
     site: SiteOption = None,
     as_json: JsonOption = False,
     lang: LangOption = None,
     directory: FolderOption = None,
 ) -> None:
-    from client.local import box
     from client.local.episode import Ran, run_all, tasks_in, unpack_harness
+    from client.local.ground import chosen as engine_chosen
+    from client.local.ground import prepared
     from client.local.models import routes
 
     session = open_session(site, None, directory, as_json=as_json)
+    package = package or image
     checked = check_package(package) if package else check_project(session.project)
     if checked.findings or checked.manifest is None:
         tell(session.output, checked, session.address)
         raise typer.Exit(int(Exit.HARNESS))
-    box.bubblewrap()
     upstreams = routes(models, checked.manifest, os.environ)
+    holder = engine_chosen(engine, models=bool(upstreams))
     chosen = tasks_in(tasks, only)
     chosen = chosen[:limit] if limit else chosen
     place = session.project.made_state() / "local"
-    harness = unpack_harness(checked.bundle.path, place / "harness")
-    with session.output.bar(say("Running")) as bar:
+    harness = None if checked.image else unpack_harness(checked.bundle.path, place / "harness")
+    with (
+        prepared(checked, harness, place, root, holder) as ground,
+        session.output.bar(say("Running")) as bar,
+    ):
 
         def report(number: int, ran: Ran) -> None:
             bar(number, len(chosen))
@@ -63,7 +81,7 @@ def run_local(
                 )
 
         found = run_all(
-            chosen, harness, checked.manifest, place / "runs", seed=seed, report=report, routes=upstreams
+            chosen, ground, checked.manifest, place / "runs", seed=seed, report=report, routes=upstreams
         )
     crashed = [ran for ran in found if ran.ending == "crashed" and not ran.left_something]
     content = {

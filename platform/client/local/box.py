@@ -1,4 +1,6 @@
-"""One start of a harness in bubblewrap on the host's own root: the paths and variables of an episode, no network.
+"""One start of a harness in bubblewrap: the paths and variables of an episode, no network.
+
+It stands on the host's own root, or on an unpacked one (see `ground`).
 
 It is not the platform's sandbox: limits bound single processes (`prlimit`), and the disk as a whole is not limited.
 """
@@ -17,6 +19,7 @@ from pathlib import Path
 from client.exits import Exit
 from client.trouble import Trouble
 from client.words import say
+from evaluation.images import places
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 LINKS = ("bin", "sbin", "lib", "lib64")
@@ -47,30 +50,79 @@ def bubblewrap() -> str:
     """Where bwrap is. Raises Trouble, also where limits cannot be set."""
     found = shutil.which("bwrap")
     if found is None or not Path(PRLIMIT).exists():
-        raise Trouble(
-            "no_sandbox",
-            say("bubblewrap or prlimit is not installed, and nothing is run without a sandbox and limits."),
-            hint=say("On Debian and Ubuntu: apt-get install bubblewrap util-linux. It needs Linux."),
-            exit=Exit.USAGE,
-        )
+        raise no_sandbox()
     return found
 
 
-def arguments(harness: Path, place: Path, variables: Mapping[str, str], command: Sequence[str]) -> list[str]:
-    """The whole command: `place` holds task, workspace, home and reply of one episode."""
-    found = [bubblewrap(), "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr"]
-    for name in LINKS:
-        if (Path("/") / name).exists():
-            found += ["--symlink", f"usr/{name}", f"/{name}"]
-    found += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--proc", "/proc", "--dev", "/dev"]
+def no_sandbox() -> Trouble:
+    """Nothing here can hold a harness."""
+    return Trouble(
+        "no_sandbox",
+        say("Neither bubblewrap with prlimit nor a container engine is installed; nothing is run without."),
+        hint=say("On Debian and Ubuntu: apt-get install bubblewrap util-linux. Elsewhere: Docker or Podman."),
+        exit=Exit.USAGE,
+    )
+
+
+def arguments(
+    harness: Path | None,
+    place: Path,
+    variables: Mapping[str, str],
+    command: Sequence[str],
+    root: Path | None = None,
+) -> list[str]:
+    """The whole command: `place` holds task, workspace, home and reply of one episode.
+
+    `root` is a tree with every mount point in it; its own /harness is seen where no `harness` is given.
+    """
+    found = [bubblewrap(), "--unshare-all", "--die-with-parent", "--new-session"]
+    found += _hosts_root() if root is None else _own_root(root, place)
+    found += ["--proc", "/proc", "--dev", "/dev"]
     found += ["--tmpfs", "/tmp", "--bind", str(place / "home"), "/home/agent"]  # noqa: S108 - inside the sandbox
-    found += ["--ro-bind", str(harness), "/harness", "--ro-bind", str(place / "task"), "/task"]
-    found += ["--bind", str(place / "workspace"), "/workspace", "--bind", str(place / "reply"), "/reply"]
+    if harness is not None:
+        found += ["--ro-bind", str(harness), "/harness"]
+    found += [
+        "--ro-bind",
+        str(place / "task"),
+        "/task",
+        "--bind",
+        str(place / "workspace"),
+        "/workspace",
+        "--bind",
+        str(place / "reply"),
+        "/reply",
+    ]
     found += ["--hostname", "sandbox", "--clearenv"]
     for name, value in variables.items():
         found += ["--setenv", name, value]
-    limited = [PRLIMIT, *(f"--{name}={value}" for name, value in LIMITS.items()), "--"]
-    return [*found, "--chdir", "/workspace", "--", *limited, *command]
+    found += ["--chdir", "/workspace", "--"]
+    if root is None or (root / PRLIMIT.lstrip("/")).is_file():
+        return [*found, *_limited(LIMITS), *command]
+    # The image has no such tool: set from outside, where the number of processes would count all of this user's.
+    outside = {name: value for name, value in LIMITS.items() if name != "nproc"}
+    return [*_limited(outside), *found, *command]
+
+
+def _limited(limits: Mapping[str, int]) -> list[str]:
+    return [PRLIMIT, *(f"--{name}={value}" for name, value in limits.items()), "--"]
+
+
+def _hosts_root() -> list[str]:
+    found = ["--ro-bind", "/usr", "/usr"]
+    for name in LINKS:
+        if (Path("/") / name).exists():
+            found += ["--symlink", f"usr/{name}", f"/{name}"]
+    return [*found, "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]
+
+
+def _own_root(root: Path, place: Path) -> list[str]:
+    """The tree, and the files of /etc that are the platform's in every episode."""
+    found = ["--ro-bind", str(root), "/"]
+    (place / "etc").mkdir(exist_ok=True)
+    for name, text in places.ETC.items():
+        (place / "etc" / name).write_text(text, encoding="utf-8")
+        found += ["--ro-bind", str(place / "etc" / name), f"/etc/{name}"]
+    return found
 
 
 def run(command: Sequence[str], seconds: float, log: Path, handles: tuple[int, ...] = ()) -> Ended:

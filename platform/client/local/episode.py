@@ -13,7 +13,8 @@ from typing import Any
 
 from benchmark.taskdir import Task, TaskDirError, read_task, read_taskset, task_dir, unpack
 from client.exits import Exit
-from client.local import box
+from client.local import box, containers
+from client.local.ground import Ground
 from client.local.models import Voice, speaking
 from client.trouble import Trouble
 from client.words import say
@@ -81,7 +82,7 @@ def unpack_harness(bundle: Path, target: Path) -> Path:
 
 
 def run_task(
-    task: Task, harness: Path, manifest: Manifest, place: Path, *, seed: int, routes: Mapping[str, Route]
+    task: Task, ground: Ground, manifest: Manifest, place: Path, *, seed: int, routes: Mapping[str, Route]
 ) -> Ran:
     """Run and grade one task below `place`, which is emptied first and left for reading."""
     shutil.rmtree(place, ignore_errors=True)
@@ -94,7 +95,7 @@ def run_task(
         (place / "workspace" / name).write_bytes(content)
     budget = Budget(task.meta.budget.steps, task.meta.budget.tokens)
     with speaking(routes, budget, place / "models.jsonl") as voice:
-        ending, code, seconds = _turns(task, harness, manifest, place, seed=seed, voice=voice)
+        ending, code, seconds = _turns(task, ground, manifest, place, seed=seed, voice=voice)
     reply = _reply(place / "reply/reply.md")
     outcome = grade(
         task.ruleset,
@@ -117,7 +118,7 @@ def run_task(
 
 
 def _turns(
-    task: Task, harness: Path, manifest: Manifest, place: Path, *, seed: int, voice: Voice
+    task: Task, ground: Ground, manifest: Manifest, place: Path, *, seed: int, voice: Voice
 ) -> tuple[str, int | None, float]:
     """Start the command once per turn, as long as there is time: (ending, exit code, seconds)."""
     budget = float(min(task.meta.budget.seconds, manifest.limit_seconds or task.meta.budget.seconds))
@@ -126,6 +127,7 @@ def _turns(
         if turn > 1:
             (place / f"task/turns/turn_{turn}.md").write_bytes(task.turns[turn - 2])
         variables = {
+            **ground.environment,
             **voice.variables,
             "PATH": box.PATH,
             "HOME": "/home/agent",
@@ -139,13 +141,35 @@ def _turns(
             "BUDGET_STEPS": str(task.meta.budget.steps),
             "BUDGET_TOKENS": str(task.meta.budget.tokens),
         }
-        with voice.turn(box.arguments(harness, place, variables, manifest.command)) as (command, handles):
-            ended = box.run(command, budget - used, place / "output.log", handles)
+        ended = _start(ground, place, variables, manifest.command, seconds=budget - used, voice=voice)
         used += ended.seconds
         if ended.code is None:
             return "budget_exhausted", None, used
         code = code or ended.code
     return ("crashed" if code else "finished"), code, used
+
+
+def _start(
+    ground: Ground,
+    place: Path,
+    variables: dict[str, str],
+    command: tuple[str, ...],
+    *,
+    seconds: float,
+    voice: Voice,
+) -> box.Ended:
+    log = place / "output.log"
+    if ground.container is None:
+        arguments = box.arguments(ground.harness, place, variables, command, ground.root)
+        with voice.turn(arguments) as (started, handles):
+            return box.run(started, seconds, log, handles)
+    name = containers.new_name()
+    try:
+        return box.run(
+            ground.container.arguments(ground.harness, place, variables, command, name), seconds, log
+        )
+    finally:
+        ground.container.remove(name)
 
 
 def _reply(path: Path) -> str | None:
@@ -183,7 +207,7 @@ def _script(task: Task, place: Path, reply: str | None, name: str) -> Decimal:
 
 def run_all(
     tasks: list[Task],
-    harness: Path,
+    ground: Ground,
     manifest: Manifest,
     place: Path,
     *,
@@ -194,6 +218,6 @@ def run_all(
     """Every task, one after another."""
     found = []
     for number, task in enumerate(tasks, start=1):
-        found.append(run_task(task, harness, manifest, place / task.meta.id, seed=seed, routes=routes))
+        found.append(run_task(task, ground, manifest, place / task.meta.id, seed=seed, routes=routes))
         report(number, found[-1])
     return found

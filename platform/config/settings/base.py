@@ -96,6 +96,8 @@ SPEED_WAIT_SECONDS = ENV.float("LINGEE_SPEED_WAIT_SECONDS", default=60.0)
 ADMIT_VENDOR_ENDPOINTS = ENV.bool("LINGEE_ADMIT_VENDOR_ENDPOINTS", default=False)
 #: Each worker's private folder lies below; nothing in it outlives the worker.
 WORK_DIR = STATE_DIR / "work"
+#: Where `make rootfs` keeps the official base root; bundles run on it where there is one.
+ROOTFS_DIR = Path(ENV.str("LINGEE_ROOTFS_DIR", default=str(STATE_DIR / "rootfs")))
 #: Bytes of unpacked images that the workers of one host keep; the longest unused goes first, one in use never.
 IMAGE_CACHE_BYTES = ENV.int("LINGEE_IMAGE_CACHE_BYTES", default=32 * 1024**3)
 

@@ -65,7 +65,7 @@ def inspect(file: BinaryIO, limits: Limits = LIMITS) -> Image:
     """Check the image archive in `file`, seekable and at its start; raises Finding at the first offence."""
     contents = archive.read(file)
     environment = settings.environment(contents.config)
-    reader = _Reader(limits)
+    reader = Reader(limits)
     for number, layer in enumerate(contents.layers):
         reader.read(file, number, layer)
     rows = list(reader.tree.rows())
@@ -104,10 +104,10 @@ class _Hashed:
 
 
 @dataclass
-class _Reader:
+class Reader:
     """Applies layers to a tree, with every limit."""
 
-    limits: Limits
+    limits: Limits = LIMITS
     tree: Tree = field(default_factory=Tree)
     entries: int = 0
     unpacked: int = 0

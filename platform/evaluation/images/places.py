@@ -4,7 +4,15 @@ from __future__ import annotations
 
 START = ".start"
 """What starts the command; see `evaluation.sandbox.launcher`."""
-ETC = ("group", "hostname", "hosts", "nsswitch.conf", "passwd")
+HOME = "/home/agent"
+UID = 1000
+ETC = {
+    "passwd": f"root:x:0:0:root:/:/bin/false\nagent:x:{UID}:{UID}:agent:{HOME}:/bin/sh\n",
+    "group": f"root:x:0:\nagent:x:{UID}:\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    "hostname": "sandbox\n",
+}
 """Files of /etc that are the platform's in every episode."""
 FILES = (START, *(f"etc/{name}" for name in ETC))
 HIDDEN = ("dev", "home/agent", "proc", "reply", "sys", "task", "tmp", "workspace")

@@ -17,8 +17,7 @@ from evaluation.sandbox.spec import Root
 
 NOT_OFFICIAL = "not the official root"
 ISOLATION = f"embedded, {NOT_OFFICIAL}"
-HOME = "/home/agent"
-UID = 1000
+HOME, UID = places.HOME, places.UID
 TMP_BYTES = 128 << 20
 SHM_BYTES = 64 << 20
 START_INSIDE = f"/{places.START}"
@@ -113,11 +112,5 @@ def environment() -> dict[str, str]:
     }
 
 
-ETC_FILES = {
-    "passwd": f"root:x:0:0:root:/:/bin/false\nagent:x:{UID}:{UID}:agent:{HOME}:/bin/sh\n",
-    "group": f"root:x:0:\nagent:x:{UID}:\n",
-    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
-    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
-    "hostname": "sandbox\n",
-}
+ETC_FILES = places.ETC
 ETC_MOUNT_POINTS = {"ld.so.cache": "file", "alternatives": "dir", "fonts": "dir"}
