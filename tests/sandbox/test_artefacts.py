@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from evaluation.sandbox import files
 from evaluation.sandbox.spec import Ending
+from tests.sandbox.conftest import on_both
 
 HOSTILE = """
 import os, socket
@@ -70,6 +71,7 @@ def test_links_devices_and_the_like_are_refused_and_named(bench, snapshot_of) ->
 
 
 @pytest.mark.case("H25")
+@on_both
 def test_a_reply_that_is_a_link_is_no_reply(bench) -> None:
     for code in (
         "os.symlink('/etc/passwd', '/reply/reply.md')",
@@ -83,6 +85,7 @@ def test_a_reply_that_is_a_link_is_no_reply(bench) -> None:
 
 
 @pytest.mark.case("H8")
+@on_both
 def test_random_bytes_in_names_and_output(bench) -> None:
     code = (
         "import os, sys\n"

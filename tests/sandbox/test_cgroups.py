@@ -54,6 +54,46 @@ def test_a_group_is_killed_until_it_is_empty(tmp_path) -> None:
     assert sleeper.wait(5) == -9
 
 
+def test_version_2_freezes_before_it_kills_and_thaws_after(tmp_path, monkeypatch) -> None:
+    sleeper = subprocess.Popen(["sleep", "60"])
+    (tmp_path / "cgroup.procs").write_text(f"{sleeper.pid}\n")
+    (tmp_path / "cgroup.freeze").write_text("0")
+    (tmp_path / "cgroup.events").write_text("populated 1\nfrozen 1\n")
+    seen = []
+
+    def kill(pid: int, number: int) -> None:
+        seen.append((pid, number, (tmp_path / "cgroup.freeze").read_text()))
+        (tmp_path / "cgroup.procs").write_text("")
+
+    monkeypatch.setattr(os, "kill", kill)
+    assert Group(2, {"pids": tmp_path}).kill(5)
+    monkeypatch.undo()
+    assert seen == [(sleeper.pid, 9, "1")]
+    assert (tmp_path / "cgroup.freeze").read_text() == "0"
+    sleeper.kill()
+    sleeper.wait()
+
+
+@pytest.mark.case("H1")
+def test_what_forks_without_end_is_swept_from_a_real_group() -> None:
+    """Processes that replace themselves faster than they can be named: only what stands still is caught whole."""
+    hierarchy = cgroups.open_hierarchy()
+    group = hierarchy.make("e-forks", Limits(pids=60), Besides())
+    if group is None:
+        pytest.skip("no control group can be had here: there is nothing to sweep")
+    joins = "".join(f"open({str(place / 'cgroup.procs')!r}, 'w').write('0')\n" for place in group.places())
+    forks = f"import os\n{joins}while True:\n    if os.fork():\n        os._exit(0)\n"
+    try:
+        first = subprocess.Popen(["python3", "-I", "-S", "-c", forks])
+        first.wait(30)
+        assert group.members()
+        assert group.kill(20)
+        assert group.members() == set()
+    finally:
+        group.kill(5)
+        hierarchy.close()
+
+
 def test_what_is_not_ours_is_not_taken(tmp_path, monkeypatch) -> None:
     """A version 2 group of somebody's session: its processes stay where they are."""
     (tmp_path / "cgroup.controllers").write_text("cpu memory pids")

@@ -11,7 +11,7 @@ import pytest
 from evaluation.sandbox.control import Control, EpisodeCancelled
 from evaluation.sandbox.evidence import running_with
 from evaluation.sandbox.spec import Ending
-from tests.sandbox.conftest import Bench
+from tests.sandbox.conftest import Bench, on_both
 
 ASK = """
 import os, socket
@@ -38,6 +38,7 @@ def _serving(answers: list[bytes], heard: list[bytes]) -> Control:
     return Control(serve)
 
 
+@on_both
 def test_the_worker_listens_inside_in_every_turn(bench: Bench) -> None:
     heard: list[bytes] = []
     work = bench.tmp / "work"
@@ -47,12 +48,14 @@ def test_the_worker_listens_inside_in_every_turn(bench: Bench) -> None:
     assert (outcome.stdout, heard) == (b"one w\ntwo w\n", [b"1", b"2"]), outcome.stderr
 
 
+@on_both
 def test_without_a_server_nothing_listens_inside(bench: Bench) -> None:
     outcome = bench.run(ASK, variables={"WORD": "w"})
     assert outcome.ending is Ending.CRASHED
     assert b"ConnectionRefusedError" in outcome.stderr
 
 
+@on_both
 def test_time_that_the_worker_holds_is_not_the_harnesss(bench: Bench) -> None:
     held = threading.Event()
 

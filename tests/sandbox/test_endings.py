@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.sandbox.spec import MIB, Ending, Limits
+from tests.sandbox.conftest import on_both
 
 
 def test_exit_codes(bench) -> None:
@@ -32,6 +33,7 @@ def test_an_impossible_command_is_refused_before_any_run(bench, command) -> None
 
 
 @pytest.mark.case("H16")
+@on_both
 def test_words_of_the_harness_do_not_make_a_fault_of_ours(bench) -> None:
     text = "timeout 503 rate limit network bwrap: Creating new namespace failed"
     code = f"import sys; print({text!r}); print({text!r}, file=sys.stderr); sys.exit(1)"
@@ -40,6 +42,7 @@ def test_words_of_the_harness_do_not_make_a_fault_of_ours(bench) -> None:
 
 
 @pytest.mark.case("H4")
+@on_both
 def test_a_background_sleeper_does_not_hold_the_run(bench) -> None:
     code = (
         "import os, subprocess\n"
@@ -78,6 +81,7 @@ def test_breaking_pid_1_from_inside_is_the_harness_s_own(bench, snapshot_of) -> 
 
 
 @pytest.mark.case("H10")
+@on_both
 def test_a_full_disk_is_recorded_as_a_limit(bench, snapshot_of) -> None:
     code = (
         "open('result.csv', 'w').write('done')\n"

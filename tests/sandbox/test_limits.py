@@ -12,6 +12,7 @@ import pytest
 
 from evaluation.sandbox import selftest
 from evaluation.sandbox.spec import MIB, Ending, Limits, Outcome
+from tests.sandbox.conftest import on_both
 
 pytestmark = pytest.mark.serial
 PROBES = (Path(selftest.__file__).parent / "probes/limits.py").read_text()
@@ -33,6 +34,7 @@ def measure(bench, *arguments: str) -> tuple[dict[str, Any], Outcome]:
 
 
 @pytest.mark.case("H20")
+@on_both
 def test_counts_and_sizes(bench) -> None:
     figures, outcome = measure(bench, "counts")
     manifest = outcome.manifest
@@ -45,6 +47,7 @@ def test_counts_and_sizes(bench) -> None:
 
 
 @pytest.mark.case("H20")
+@on_both
 def test_memory(bench) -> None:
     _, outcome = measure(bench, "memory")
     assert outcome.stdout.count(b"m") * MIB == pytest.approx(outcome.manifest["memory_bytes"], rel=0.1)
@@ -55,6 +58,7 @@ def test_memory(bench) -> None:
 
 
 @pytest.mark.case("H20")
+@on_both
 def test_seconds_and_output(bench) -> None:
     began = time.monotonic()
     outcome = bench.run("import sys\nwhile True: sys.stdout.write('x' * 5000)", limits=LIMITS)

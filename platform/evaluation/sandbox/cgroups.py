@@ -6,6 +6,7 @@ reported; rlimits (see `box`) then bound single processes only.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -18,6 +19,7 @@ from evaluation.sandbox.spec import Limits
 
 _PREFIX = "lingee-"
 _LEAF = "lingee-main"
+_FREEZE_SECONDS = 0.1
 _PERIOD = 100_000  # microseconds of one CPU accounting period
 # bubblewrap's own two processes (the outer one and PID 1) are in the group as well.
 LAUNCHER_PIDS = 2
@@ -90,18 +92,47 @@ class Group:
         return found
 
     def kill(self, seconds: float) -> bool:
-        """Kill until the group is empty; False when something is left after `seconds`."""
+        """Freeze, kill and thaw until the group is empty; False when something is left after `seconds`.
+
+        What is frozen forks nothing between the look and the kill; version 1 delivers the kill with the thaw.
+        """
         until = time.monotonic() + seconds
-        while members := self.members():
-            for pid in members:
+        while self.members():
+            self._freeze(frozen=True)
+            for pid in self.members():
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     continue
+            self._freeze(frozen=False)
             if time.monotonic() > until:
                 return False
             time.sleep(0.002)
         return True
+
+    def _freeze(self, *, frozen: bool) -> None:
+        """Stop or release every process of the group, where the host lets us; killing works without it too."""
+        if self.version == 1:
+            place, name, word = self.dirs.get("freezer"), "freezer.state", "FROZEN" if frozen else "THAWED"
+        else:
+            place, name, word = next(iter(self.dirs.values()), None), "cgroup.freeze", str(int(frozen))
+        if place is None or not (place / name).exists():
+            return
+        with contextlib.suppress(OSError):
+            (place / name).write_text(word)
+            if frozen:
+                self._await_frozen(place)
+
+    def _await_frozen(self, place: Path) -> None:
+        until = time.monotonic() + _FREEZE_SECONDS
+        while time.monotonic() < until:
+            if self.version == 1:
+                stands = (place / "freezer.state").read_text().strip() == "FROZEN"
+            else:
+                stands = "frozen 1" in (place / "cgroup.events").read_text()
+            if stands:
+                return
+            time.sleep(0.001)
 
     def oom_kills(self) -> int:
         """How many processes the kernel killed for memory in this group."""
@@ -184,7 +215,7 @@ def _open_separate(name: str) -> Hierarchy:
     """Version 1: each controller has a hierarchy of its own, and may or may not be ours to use."""
     dirs = {}
     for controller, place in _own_places(version=1):
-        if controller in ("memory", "pids", "cpu"):
+        if controller in ("memory", "pids", "cpu", "freezer"):
             try:
                 _sweep(1, place)
                 (place / name).mkdir()
