@@ -189,9 +189,10 @@ def rule_reason(value: str) -> Any:
 @register.simple_tag
 def isolation_grade(value: str) -> Any:
     """The grade of isolation that a worker claims, or the root that a run stood on."""
-    kind, _, digest = value.rpartition(" ")
+    backend, comma, root = value.rpartition(", ")
+    kind, _, digest = root.rpartition(" ")
     if kind in statuses.ROOTS:
-        return statuses.ROOTS[kind] % {"digest": digest}
+        return f"{backend}{comma}{statuses.ROOTS[kind] % {'digest': digest}}"
     return statuses.ISOLATION.get(value, value)
 
 
