@@ -39,6 +39,7 @@ def holds(found: dict[str, Any], kills: int) -> None:
     assert not any(found["left"].values()), found["left"]
 
 
+@pytest.mark.slow
 @pytest.mark.case("E26")
 @pytest.mark.case("H11")
 @pytest.mark.case("H33")
