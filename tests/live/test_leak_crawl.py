@@ -236,8 +236,10 @@ def test_every_value_is_on_the_grid_and_nothing_else_is_there(site: Site) -> Non
     result = site.results
     assert set(result) == {
         *("submission", "domains", "enterprise", "coverage", "complete", "episodes", "released_at", "policy"),
-        "versions",
+        *("versions", "isolation", "speed", "models", "exposure"),
     }
+    assert (result["models"], result["exposure"]) == ([], "sealed"), "it could call no model"
+    assert all(isinstance(one, str) for one in result["isolation"] + result["speed"])
     for row in [*result["domains"].values(), result["enterprise"]]:
         assert set(row) == {"value", "h", "status"}
         assert isinstance(row["value"], int)
