@@ -138,7 +138,7 @@ class UpstreamResumed(Event):
     stop: str
 
 
-class ModelRefused(Event):
+class UnlistedModel(Event):
     """Once for each attempt; what was asked for is the harness's text and stays out."""
 
     kind: ClassVar[str] = "model.refused"

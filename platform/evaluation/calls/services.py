@@ -204,4 +204,4 @@ def _probed(upstream: ModelUpstream) -> str:
 def model_refused(attempt_id: UUID, *, by: Actor) -> None:
     """A harness asked for a model that its HarnessCard does not list. The name stays out: it is the harness's text."""
     with transaction.atomic():
-        log.append(events.ModelRefused(subject=attempt_id), by=by)
+        log.append(events.UnlistedModel(subject=attempt_id), by=by)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,17 +14,17 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import structlog
+from django.db import DatabaseError, InterfaceError, connection
 
 from audit.events import Actor
 from config import addresses
-from config.addresses import AddressRefused as NotAllowed
-from config.addresses import Target
+from config.addresses import AddressRefused, Target
 from evaluation.calls import queries, services
 from evaluation.calls.limits import Limits, SharedGate
 from evaluation.calls.models import RunModel, UpstreamDoubt, UpstreamStop
 from evaluation.calls.policies import Prices, may_pause
 from evaluation.gateway.contract import (
-    AddressRefused,
+    AddressBarred,
     Budget,
     Call,
     Dialect,
@@ -45,6 +46,8 @@ KEY_BYTES = 24
 PROBE_SECONDS = 45.0
 """How long a worker waits for the platform's probe of an upstream that gave no answer; no clock runs meanwhile."""
 LOOK_SECONDS = 0.5
+GRACE_SECONDS = 5.0
+"""For calls of a command that has ended: what they used is then known."""
 LOCKED = frozenset({"temperature", "top_p"})
 """Where the HarnessCard declares one of these, a call with another value is refused and one without it gets it.
 
@@ -88,7 +91,16 @@ def _scribe() -> ThreadPoolExecutor:
 
 
 def _written(work: Callable[..., T], *arguments: Any, **more: Any) -> T:
-    return _scribe().submit(work, *arguments, **more).result()
+    return _scribe().submit(_with_a_connection, work, *arguments, **more).result()
+
+
+def _with_a_connection(work: Callable[..., T], *arguments: Any, **more: Any) -> T:
+    """The thread lives as long as its process: a connection that broke must not stay with it."""
+    try:
+        return work(*arguments, **more)
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        raise
 
 
 @lru_cache(maxsize=1)
@@ -108,8 +120,8 @@ def reach(url: str) -> Target:
     allowed = probe.rules()
     try:
         return addresses.resolved(addresses.place(url, allowed), allowed, addresses.system_resolver)
-    except NotAllowed as refused:
-        raise AddressRefused(str(refused.reason)) from None
+    except AddressRefused as refused:
+        raise AddressBarred(str(refused.reason)) from None
 
 
 @dataclass(frozen=True)
@@ -168,7 +180,7 @@ class Session:
         self.variables: dict[str, str] = {}
         self.stopped = False
         """Whether an upstream was left alone while the attempt ran."""
-        self._refused = 0
+        self._over = threading.Event()
         self._gateway: Gateway | None = None
         models = reachable(run_id)
         self.control = control(self._serve if models else None)
@@ -213,15 +225,27 @@ class Session:
             return
         self.control.hold()
         try:
-            if _confirmed_down(UUID(route.upstream_id)):
+            if self._confirmed_down(UUID(route.upstream_id)):
                 self.withhold()
         finally:
             self.control.release()
 
+    def _confirmed_down(self, upstream_id: UUID) -> bool:
+        """Ask for a probe and wait for what it finds. False also where none was made in time: nothing is confirmed."""
+        _written(services.doubt, upstream_id)
+        until = time.monotonic() + PROBE_SECONDS
+        while not self._over.wait(LOOK_SECONDS) and time.monotonic() < until:
+            if _written(UpstreamStop.objects.filter(upstream_id=upstream_id, ended_at=None).exists):
+                return True
+            if not _written(UpstreamDoubt.objects.filter(upstream_id=upstream_id).exists):
+                return False
+        return False
+
     def close(self) -> None:
-        """Stop calls in progress and close everything; doing it again changes nothing."""
+        """Let calls in progress end for a moment, so that they are counted, then stop; again, it changes nothing."""
+        self._over.set()
         if self._gateway is not None:
-            self._gateway.close()
+            self._gateway.close(grace=0.0 if self.stopped or self.control.cancelled else GRACE_SECONDS)
 
     def run(self, episode: Callable[[], Outcome]) -> Outcome:
         """Run the episode and say how it ended, by what its calls say too.
@@ -279,16 +303,3 @@ class _Entry:
 
     def __exit__(self, *error: Any) -> None:
         self._place.__exit__(*error)
-
-
-def _confirmed_down(upstream_id: UUID) -> bool:
-    """Ask for a probe and wait for what it finds. False also where none was made in time: then nothing is confirmed."""
-    _written(services.doubt, upstream_id)
-    until = time.monotonic() + PROBE_SECONDS
-    while time.monotonic() < until:
-        if _written(UpstreamStop.objects.filter(upstream_id=upstream_id, ended_at=None).exists):
-            return True
-        if not _written(UpstreamDoubt.objects.filter(upstream_id=upstream_id).exists):
-            return False
-        time.sleep(LOOK_SECONDS)
-    return False

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import httpcore
 
 from evaluation.gateway.answers import Reader, parsed, reader_for
-from evaluation.gateway.contract import AddressRefused, Dialect, Outcome, Patience, Reach, Route, Usage
+from evaluation.gateway.contract import AddressBarred, Dialect, Outcome, Patience, Reach, Route, Usage
 from evaluation.gateway.network import Deadline
 from evaluation.gateway.refusals import Code
 from evaluation.gateway.request import Request
@@ -102,7 +102,7 @@ def attempt(sent: Sent, pool: httpcore.ConnectionPool, sink: Sink) -> Ended:
     sent.deadline.at = time.monotonic() + sent.patience.total
     try:
         target = sent.reach(route.base_url.rstrip("/") + PATHS[route.dialect])
-    except AddressRefused:
+    except AddressBarred:
         return Ended(Outcome.ADDRESS_REFUSED)
     except OSError:
         return Ended(Outcome.UNREACHABLE)

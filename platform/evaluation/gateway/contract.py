@@ -230,7 +230,7 @@ class Clock(Protocol):
         """Let it go on."""
 
 
-class AddressRefused(Exception):
+class AddressBarred(Exception):
     """The upstream's address is not one that may be called."""
 
 
@@ -246,7 +246,7 @@ class Target(Protocol):
 
 
 Reach = Callable[[str], Target]
-"""Looks an upstream's address up, once for each attempt. Raises AddressRefused, or OSError where nothing answers."""
+"""Looks an upstream's address up, once for each attempt. Raises AddressBarred, or OSError where nothing answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.gateway.contract import AddressRefused, Dialect, Outcome, Usage
+from evaluation.gateway.contract import AddressBarred, Dialect, Outcome, Usage
 from tests.evaluation.gateway.answers import chat_events, message_events, response_events, whole
 from tests.evaluation.gateway.parts import (
     CHAT,
@@ -205,7 +205,7 @@ def test_a_whole_answer_to_a_call_for_a_stream_is_not_of_the_dialect():
         assert setting.ask(CHAT, stream=True).status_code == 502
 
 
-@pytest.mark.parametrize("error", [AddressRefused(), OSError()])
+@pytest.mark.parametrize("error", [AddressBarred(), OSError()])
 def test_an_address_that_may_not_be_called_is_not_called(error: Exception):
     def reach(url: str) -> object:
         assert url.endswith("/v1/chat/completions")
@@ -213,6 +213,6 @@ def test_an_address_that_may_not_be_called_is_not_called(error: Exception):
 
     with gateway(CHAT, whole(CHAT, None), reach=reach) as setting:
         assert setting.ask(CHAT).status_code == 503
-        expected = Outcome.ADDRESS_REFUSED if isinstance(error, AddressRefused) else Outcome.UNREACHABLE
+        expected = Outcome.ADDRESS_REFUSED if isinstance(error, AddressBarred) else Outcome.UNREACHABLE
         assert {record.outcome for record in setting.lines.ended} == {expected}
         assert (setting.upstream.asked, len(setting.outages)) == ([], 1)
