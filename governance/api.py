@@ -55,12 +55,11 @@ class RevisionOut(serializers.Serializer[Any]):
 
 
 class ModelOut(serializers.Serializer[Any]):
-    """A model that the run could call; `observed` is `different` where its provider answered with another one."""
+    """A model that the run could call."""
 
     role = serializers.CharField()
     snapshot = serializers.CharField()
     exposure = serializers.ChoiceField(choices=Exposure.values)
-    observed = serializers.ChoiceField(choices=["equal", "different"])
 
 
 class ResultOut(serializers.Serializer[Any]):

@@ -54,7 +54,7 @@ class ReleasedResult:
     speed: tuple[str, ...] = ()
     """Speed classes of the same hosts."""
     models: tuple[ShownModel, ...] = ()
-    """What it could call, how exposed each is, and whether the pinned model answered."""
+    """What it could call, and how exposed each is."""
     confirmed_in: str = ""
     """The dated release whose confirmed values stand here in place of the first ones; empty before that."""
     sides: dict[str, dict[str, int]] = field(default_factory=dict)

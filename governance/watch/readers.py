@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from evaluation.upstreams.approval import exposure_of
 from evaluation.upstreams.models import Exposure, ModelUpstream
 from submissions.models import Submission
 
@@ -41,7 +42,7 @@ def readers(submissions: Iterable[Submission]) -> dict[UUID, Reader]:
         called = [
             known.get((row.organisation_id, name)) or known.get((None, name)) for name in _named(row.manifest)
         ]
-        classes = [Exposure(one.exposure) for one in called if one is not None]
+        classes = [exposure_of(one) for one in called if one is not None]
         declared = {str(model.get("provider", "")) for model in row.harness_version.card.get("models", [])}
         hosts = {one.base_url.split("/")[2] for one in called if one is not None}
         found[row.pk] = Reader(

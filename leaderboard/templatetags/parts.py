@@ -16,7 +16,7 @@ from django.utils.translation import pgettext
 from accounts.models import ApiToken
 from evaluation.upstreams.models import Exposure
 from governance import ledger
-from leaderboard import charts, icons, statuses, times, words
+from leaderboard import charts, grades, icons, statuses, times, words
 from submissions.policies import Counter
 
 register = template.Library()
@@ -191,15 +191,15 @@ def isolation_grade(value: str) -> Any:
     """The grade of isolation that a worker claims, or the root that a run stood on."""
     backend, comma, root = value.rpartition(", ")
     kind, _, digest = root.rpartition(" ")
-    if kind in statuses.ROOTS:
-        return f"{backend}{comma}{statuses.ROOTS[kind] % {'digest': digest}}"
-    return statuses.ISOLATION.get(value, value)
+    if kind in grades.ROOTS:
+        return f"{backend}{comma}{grades.ROOTS[kind] % {'digest': digest}}"
+    return grades.ISOLATION.get(value, value)
 
 
 @register.simple_tag
 def speed_class(value: str) -> Any:
     """How fast a host is against the reference."""
-    return statuses.SPEEDS.get(value, value) if value else "–"
+    return grades.SPEEDS.get(value, value) if value else "–"
 
 
 @register.simple_tag
@@ -211,7 +211,7 @@ def exposure_class(value: str) -> Any:
 @register.simple_tag
 def held_out_refusal(value: str) -> Any:
     """Why a worker takes no held-out work."""
-    return statuses.HELD_OUT_REFUSALS.get(value, value)
+    return grades.HELD_OUT_REFUSALS.get(value, value)
 
 
 @register.simple_tag

@@ -41,6 +41,8 @@ class RunEnded(Event):
     missing: int
     isolation: str = ""
     speed: str = ""
+    served_otherwise: str = ""
+    """Roles for which another model than the pinned one answered, joined by ", "."""
 
 
 class RunReopened(Event):

@@ -169,7 +169,10 @@ class Executor:
         run = run_row(claim.run_id)
         folder = Path(tempfile.mkdtemp(prefix="e-", dir=self._scratch))
         budget = Budget(claim.budget_steps, claim.budget_tokens)
-        session = Session(claim.attempt_id, claim.run_id, budget, control=hold.control, by=self._actor)
+        sort = "held_out" if run.kind == EvaluationRun.Kind.HELD_OUT else "shown"
+        session = Session(
+            claim.attempt_id, claim.run_id, budget, sort=sort, control=hold.control, by=self._actor
+        )
         try:
             with packages.in_place(run.package, self._packages, self._images) as (harness, root):
                 spec = replace(self._spec(claim, run, harness, root), variables=session.variables)

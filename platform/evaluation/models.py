@@ -88,7 +88,7 @@ class EvaluationRun(models.Model):
     isolation = models.JSONField(default=list, db_default=[])
     """Isolation grades of all hosts that ran it, each once, known when it has ended: never which host ran what."""
     served_otherwise = models.JSONField(default=list, db_default=[])
-    """Roles whose answers named another model than the pinned one; only a provider causes that. Set at the end."""
+    """Roles whose answers named another model than the pinned one, set at the end. For staff alone."""
     speed = models.JSONField(default=list, db_default=[])
     """Speed classes of the same hosts."""
     lineage_id = models.UUIDField()

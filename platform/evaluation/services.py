@@ -198,6 +198,7 @@ def settle_run(run_id: UUID) -> str:
 
 def _end(run: EvaluationRun, missing: int) -> None:
     grades, classes = hosts.conditions_of(run.id)
+    otherwise = served_otherwise(run)
     _move(
         run,
         EvaluationRun.State.ENDED,
@@ -205,10 +206,14 @@ def _end(run: EvaluationRun, missing: int) -> None:
         missing=missing,
         isolation=grades,
         speed=classes,
-        served_otherwise=served_otherwise(run),
+        served_otherwise=otherwise,
     )
     ended = events.RunEnded(
-        subject=run.id, missing=missing, isolation="; ".join(grades), speed="; ".join(classes)
+        subject=run.id,
+        missing=missing,
+        isolation="; ".join(grades),
+        speed="; ".join(classes),
+        served_otherwise=", ".join(otherwise),
     )
     log.append(ended, by=system("evaluation"))
 

@@ -175,6 +175,7 @@ class Code(StrEnum):
     RUNS_LOST = "runs_lost"
     UPSTREAM_DOWN = "upstream_down"
     UPSTREAM_CEILING = "upstream_ceiling"
+    DEADLINE_CEILING = "deadline_ceiling"
     PREFLIGHT_UNDECLARED_MODEL = "preflight_undeclared_model"
     UPSTREAM_BACK = "upstream_back"
     CANCELLED_BY_VENDOR = "cancelled_by_vendor"

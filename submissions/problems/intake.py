@@ -310,7 +310,9 @@ ROWS: list[Row] = [
     _package(
         Code.MODEL_EXPOSURE_REFUSED,
         _("Own model endpoint not admitted"),
-        _("The upstream `%(upstream)s` is your own endpoint, which could read every held-out prompt."),
+        _(
+            "The upstream `%(upstream)s` is your own endpoint or no approved provider's: it could read every prompt."
+        ),
         _(
             "Use a copy of the weights that the platform hosts, or a provider on the public list of approved ones. "
             "No submission was used; the attempt was a preflight."

@@ -139,8 +139,15 @@ ENDS: list[Row] = [
         Code.UPSTREAM_CEILING,
         Fault.POLICY,
         _("A spending ceiling is reached"),
-        _("Calls to the model upstream %(upstream)s have cost what its ceiling allows. Clocks are stopped."),
-        _("Raise the spending ceiling of the upstream, and the submission goes on by itself."),
+        _("Calls to a model upstream have cost what its spending ceiling allows. Clocks are stopped."),
+        _("Raise the spending ceiling, and the submission goes on by itself. After 14 days it is cancelled."),
+    ),
+    _says(
+        Code.DEADLINE_CEILING,
+        Fault.VENDOR_DECISION,
+        _("The ceiling was not raised"),
+        _("A spending ceiling was reached and not raised within 14 days. The submission was cancelled."),
+        _("If held-out tasks had started, the use stays counted. Set a higher ceiling before the next one."),
     ),
     _says(
         Code.PREFLIGHT_UNDECLARED_MODEL,

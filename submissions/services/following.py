@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from audit.events import Actor, system
+from config import clock
 from evaluation.calls import queries as calls
 from evaluation.calls.models import UpstreamStop
 from evaluation.models import EvaluationRun
@@ -59,8 +61,9 @@ def _pause(submission_id: UUID, by: Actor) -> None:
             return
         if stops := _stops(submission):
             first = stops[0]
-            cause = CODES[UpstreamStop.Cause(first.cause)]
-            pause(submission_id, by=by, cause=cause, facts={"upstream": first.upstream.name})
+            # On a tick, and without the name: a harness could choose which ceiling it reaches, and when.
+            if clock.now() >= clock.next_tick(first.began_at, settings.PROGRESS_TICK_SECONDS):
+                pause(submission_id, by=by, cause=CODES[UpstreamStop.Cause(first.cause)])
 
 
 def _resume(submission_id: UUID, by: Actor) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.calls.services import ModelNeed
+from evaluation.upstreams.approval import exposure_of
 from evaluation.upstreams.models import Exposure, ModelUpstream, UpstreamCredential
 from submissions.intake import Finding, Manifest, Rule
 from submissions.intake.manifest import ModelUse
@@ -24,7 +25,7 @@ def examine(manifest: Manifest, version: HarnessVersion) -> None:
         listed = [model for model in version.card.get("models", []) if model.get("role") == use.role]
         if not any(upstream.snapshot in (model.get("snapshot"), model.get("name")) for model in listed):
             raise Finding(Rule.MODEL_NOT_IN_CARD, role=use.role, snapshot=upstream.snapshot)
-        if upstream.exposure == Exposure.VENDOR_ENDPOINT and not settings.ADMIT_VENDOR_ENDPOINTS:
+        if exposure_of(upstream) is Exposure.VENDOR_ENDPOINT and not settings.ADMIT_VENDOR_ENDPOINTS:
             raise Finding(Rule.MODEL_EXPOSURE_REFUSED, upstream=upstream.name)
 
 
@@ -45,11 +46,12 @@ def needs_of(submission: Submission) -> list[ModelNeed]:
     settled = submission.preflight_run
     if settled is not None:
         rows = settled.needs.order_by("role")
-        return [ModelNeed(row.role, row.upstream_id, row.parameters) for row in rows]
+        return [ModelNeed(row.role, row.upstream_id, row.exposure, row.parameters) for row in rows]
     version = submission.harness_version
     declared = _declared(version.card.get("inference", {}))
     uses = [ModelUse(**row) for row in submission.manifest.get("models", [])]
-    return [ModelNeed(use.role, _registered(use, version).pk, declared) for use in uses]
+    found = [(use.role, _registered(use, version)) for use in uses]
+    return [ModelNeed(role, row.pk, exposure_of(row).value, declared) for role, row in found]
 
 
 def _declared(inference: Mapping[str, Any]) -> dict[str, Any]:

@@ -196,6 +196,9 @@ def deadline_of(submission: Submission) -> tuple[datetime, str, Code] | None:
     if found is None:
         return None
     stay, to, cause = found
+    if submission.state == State.PAUSED and submission.reason_code == Code.UPSTREAM_CEILING:
+        # The vendor's to mend: an end for which nobody pays would give whole runs for nothing.
+        return submission.state_since + stay, State.CANCELLED, Code.DEADLINE_CEILING
     if submission.state == State.GRADING and submission.rerun_since is not None:
         return submission.rerun_since + RERUN_WINDOW, to, Code.RUNS_LOST
     return submission.state_since + stay, to, Code(cause)

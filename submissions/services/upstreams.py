@@ -45,6 +45,8 @@ CREDENTIAL = re.compile(r"[\x21-\x7e]{8,512}\Z")
 SNAPSHOT = re.compile(r"[\x21-\x7e]{1,120}\Z")
 MOST_A_MINUTE, MOST_AT_ONCE = 10_000, 256
 PRICES = ("input_price", "cached_price", "output_price")
+DEAREST = Decimal(10_000)
+"""Of a million tokens: ten times what any model costs in any of the currencies."""
 BETWEEN_TRIALS = timedelta(seconds=10)
 TRIALS_AN_HOUR = 30
 EXPOSURES = (Exposure.THIRD_PARTY, Exposure.VENDOR_ENDPOINT)
@@ -113,7 +115,7 @@ def register_upstream(
 def change_upstream(upstream_id: UUID, *, changes: Mapping[str, Any], by: Actor) -> ModelUpstream:
     """Other limits or another name: `changes` holds fields of `Limits`, or `name`.
 
-    Raises Refused: invalid_field, upstream_name_taken, upstream_retired, standing.
+    Raises Refused: invalid_field, upstream_name_taken, upstream_retired, upstream_in_use, standing.
     """
     name = str(changes.get("name", ""))
     try:
@@ -121,6 +123,8 @@ def change_upstream(upstream_id: UUID, *, changes: Mapping[str, Any], by: Actor)
             row = _locked(upstream_id, by)
             found = {field: changes.get(field, getattr(row, field)) for field in Limits.__annotations__}
             limits = Limits(**found)
+            if in_use(row) and _costs_otherwise(row, limits):
+                raise refuse(Code.UPSTREAM_IN_USE)
             _require([*(_name_errors(name) if "name" in changes else []), *_limit_errors(limits)])
             for field, value in (*vars(limits).items(), ("name", name or row.name)):
                 setattr(row, field, value)
@@ -183,6 +187,12 @@ def retire_upstream(upstream_id: UUID, *, by: Actor) -> None:
         row.save(update_fields=["state", "retired_at"])
         UpstreamCredential.objects.filter(upstream=row).delete()
         log.append(events.UpstreamRetired(subject=row.id), by=by)
+
+
+def _costs_otherwise(row: ModelUpstream, limits: Limits) -> bool:
+    """Whether prices or currency change or the ceiling falls: by that a run under way could be stopped at will."""
+    same = all(getattr(row, name) == getattr(limits, name) for name in (*PRICES, "currency"))
+    return not same or limits.ceiling < row.ceiling
 
 
 def in_use(row: ModelUpstream) -> bool:
@@ -275,9 +285,9 @@ def _price_errors(limits: Limits) -> list[FieldError]:
     """Both of the two that everything costs, or neither; cached tokens may have one of their own then."""
     prices = {name: getattr(limits, name) for name in PRICES}
     errors = [
-        FieldError(f"$.{name}", "0 or more, with at most four decimals")
+        FieldError(f"$.{name}", f"0 to {DEAREST}, with at most four decimals")
         for name, value in prices.items()
-        if value is not None and not 0 <= value < Decimal(10) ** 8
+        if value is not None and not 0 <= value <= DEAREST
     ]
     stated = [name for name, value in prices.items() if value is not None]
     if stated and (limits.input_price is None or limits.output_price is None):

@@ -112,9 +112,9 @@ def test_trees_are_dropped_under_many_users_and_never_one_that_is_used(tmp_path:
     said = [process.communicate(timeout=120) for process in users]
     assert [out for out, _ in said] == [b"done\n"] * 4, said
     assert len((base / "made").read_text().splitlines()) > len(archives), "trees were dropped and made again"
-    found, make = made(archives[0])
+    found, make = made(archive_of(tmp_path, "one-more", 2000))
     with RootCache(base, 1).hold(found.tree_digest, 1000, make) as held:
-        assert trees(base) == [held.path], "nobody holds the others any more"
+        assert trees(base) == [held.path], "nobody holds the others any more, and this one is made anew"
     assert not list(base.glob(".*.new"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.images import places
+from evaluation.images import archive, places
 from evaluation.images.archive import LAYERS
 from evaluation.images.findings import ArchiveRule, Finding
 from evaluation.images.image import LIMITS, Limits, inspect, unpack
@@ -252,6 +253,29 @@ def test_bombs_stop_at_the_limit() -> None:
     assert (many.code, many.facts["entry"]) == ("package_too_many_entries", "f17")
     tail = Built([PLAIN + bytes(64 << 20)]).oci()
     assert refusal(tail, small).code == "package_unpacked_too_large"
+    padded = Built([PLAIN, *[tar([]) + bytes(1 << 20)] * 3]).oci()
+    assert refusal(padded, small).code == "package_unpacked_too_large", (
+        "the bound is that of all layers together"
+    )
+
+
+def test_an_index_that_is_listed_often_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = Built([PLAIN]).oci_files()
+    (listed,) = json.loads(files["index.json"])["manifests"]
+    for _ in range(3):
+        data = json.dumps({"schemaVersion": 2, "manifests": [listed] * 30}).encode()
+        files[f"blobs/sha256/{hexed(data)}"] = data
+        kind = OCI + "index.v1+json"
+        listed = {"mediaType": kind, "digest": f"sha256:{hexed(data)}", "size": len(data)}
+    files["index.json"] = json.dumps({"schemaVersion": 2, "manifests": [listed]}).encode()
+    read: list[str] = []
+    plain = archive._Archive.document
+    monkeypatch.setattr(
+        archive._Archive, "document", lambda a, name, kind: read.append(name) or plain(a, name, kind)
+    )
+    with contextlib.suppress(Finding):
+        inspect(io.BytesIO(tar(file(name, content) for name, content in files.items())))
+    assert 2 <= len(read) == len(set(read))
 
 
 def test_every_code_is_one_of_intake_s_too() -> None:

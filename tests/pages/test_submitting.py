@@ -160,10 +160,11 @@ def test_bad_input_is_said_at_its_place(
 def test_a_bundle_over_the_limit_is_refused_before_it_is_kept(
     client: Client, ours: HarnessVersion, version: TaskSetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submitting, "LARGEST", 64 * 1024)
+    monkeypatch.setattr(submitting.BoundedUpload, "largest", 64 * 1024)
     answer = send(client, ours, version, b"x" * 200_000)
     assert answer.status_code == 413
     assert "package_too_large" in answer.content.decode()
+    monkeypatch.setattr(submitting, "LARGEST", 64 * 1024)
     monkeypatch.setattr(submitting, "ENVELOPE", 0)
     assert send(client, ours, version, b"x" * 200_000).status_code == 413
     assert Upload.objects.count() == 0

@@ -85,6 +85,56 @@ def test_time_that_the_worker_holds_is_not_the_harnesss(bench: Bench) -> None:
     assert control.held() >= 5
 
 
+def test_nothing_of_the_harness_runs_while_its_clock_stands(bench: Bench) -> None:
+    def serve(listener: socket.socket) -> None:
+        def run() -> None:
+            with listener:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(100)
+                    control.hold()
+                    time.sleep(4)
+                    control.release()
+                    connection.sendall(b"late")
+
+        threading.Thread(target=run, daemon=True).start()
+
+    if not bench.backend.keeper().label.count("freezer"):
+        pytest.skip("this host lets nobody freeze processes: there the clock goes on")
+    control = Control(serve)
+    work = bench.tmp / "work"
+    work.mkdir()
+    code = (
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'while True: pass'])\n"
+        + ASK.replace("timeout=5", "timeout=60")
+        + "\nchild.kill(); child.wait(); print(os.times().children_user)"
+    )
+    spec = bench.spec(code, budget_seconds=8.0, variables={"WORD": "w"})
+    outcome = bench.backend.run_episode(spec, work, control)
+    assert outcome.ending is Ending.FINISHED, outcome.stderr
+    assert float(outcome.stdout.split()[-1]) < 3, "a child counted while its parent waited four seconds"
+    assert outcome.seconds < 8
+
+
+def test_a_frozen_episode_is_killed_all_the_same(bench: Bench) -> None:
+    control = Control()
+    work = bench.tmp / "work"
+    work.mkdir()
+
+    def freeze_and_cancel() -> None:
+        time.sleep(1)
+        control.hold()
+        time.sleep(1)
+        control.cancel()
+
+    threading.Thread(target=freeze_and_cancel, daemon=True).start()
+    began = time.monotonic()
+    with pytest.raises(EpisodeCancelled):
+        bench.backend.run_episode(bench.spec("while True: pass", budget_seconds=60.0), work, control)
+    assert time.monotonic() - began < 12
+
+
 def test_the_clock_goes_on_after_a_hold(bench: Bench) -> None:
     control = Control()
     control.hold()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from config import connection as servers
-from config.settings.environment import ENV, words
+from config.settings.environment import ENV, dated, words
 from config.settings.logs import configure_logging
 from config.settings.oidc import PUBLIC, issuers
 from config.settings.queues import *  # noqa: F403
@@ -92,6 +92,8 @@ SPEED_REFERENCE_PROCESSOR = ENV.float("LINGEE_SPEED_REFERENCE_PROCESSOR", defaul
 SPEED_REFERENCE_DISK = ENV.float("LINGEE_SPEED_REFERENCE_DISK", default=0.0)
 #: Seconds that a starting worker waits for its host to be idle, to measure it.
 SPEED_WAIT_SECONDS = ENV.float("LINGEE_SPEED_WAIT_SECONDS", default=60.0)
+#: Hosts of approved providers of models with the day until which the agreement holds: `api.example.com=2027-06-30,…`.
+APPROVED_PROVIDERS = dated("LINGEE_APPROVED_PROVIDERS")
 #: Whether a harness may call a model that its own organisation operates, and which so reads every held-out prompt.
 ADMIT_VENDOR_ENDPOINTS = ENV.bool("LINGEE_ADMIT_VENDOR_ENDPOINTS", default=False)
 #: Each worker's private folder lies below; nothing in it outlives the worker.

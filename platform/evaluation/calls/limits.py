@@ -78,29 +78,33 @@ class SharedGate:
         self._renewing: threading.Thread | None = None
 
     @contextlib.contextmanager
-    def enter(self, route: Route, stopped: threading.Event) -> Iterator[None]:
-        """Hold one slot of the route's upstream; waits for it. Raises Withheld, Stopped."""
+    def enter(self, route: Route, stopped: threading.Event, apart: str = "") -> Iterator[None]:
+        """Hold one slot of the route's upstream; waits for it. Raises Withheld, Stopped.
+
+        `apart` names a sort of runs with places of its own, half of the limits (at least one): where places were
+        shared, a harness on held-out tasks could speak by its waits to one whose output its vendor reads.
+        """
         token = opaque_id().hex
-        while not self._take(route.upstream_id, token):
+        place = f"{route.upstream_id}:{apart}" if apart else route.upstream_id
+        while not self._take(route.upstream_id, place, token, halved=bool(apart)):
             if stopped.wait(random.uniform(*LOOK_SECONDS)):  # noqa: S311 - no secret
                 raise Stopped
-        self._keep(token, route.upstream_id)
+        self._keep(token, place)
         try:
             yield
         finally:
             self._give_back(token)
 
-    def _take(self, upstream: str, token: str) -> bool:
+    def _take(self, upstream: str, place: str, token: str, *, halved: bool) -> bool:
         limits = self._limits(upstream)
         if limits.stopped:
             raise Withheld
-        slots, recent = _keys(upstream)
+        slots, recent = _keys(place)
+        share = 2 if halved else 1
         values: list[str | float] = [
-            limits.concurrency,
-            limits.per_minute,
-            LEASE_SECONDS,
-            WINDOW_SECONDS,
-            token,
+            max(1, limits.concurrency // share),
+            max(1, limits.per_minute // share),
+            *(LEASE_SECONDS, WINDOW_SECONDS, token),
         ]
         try:
             return bool(self._server().eval(ENTER, 2, slots, recent, *values))

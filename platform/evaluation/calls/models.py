@@ -18,6 +18,8 @@ class RunModel(models.Model):
     upstream = models.ForeignKey(ModelUpstream, on_delete=models.PROTECT, related_name="+")
     parameters = models.JSONField(default=dict)
     """What the HarnessCard declares of inference, by the gateway's names."""
+    exposure = models.CharField(max_length=20)
+    """The class that counted when the run was made (`upstreams.approval`)."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "role"], name="run_model_role_once")]

@@ -42,6 +42,13 @@ def cost(
     return (sum_ / MILLION).quantize(CENT)
 
 
+def at_most(prices: Prices, tokens: int) -> Decimal | None:
+    """What `tokens` of unknown kind cost at the most; None without prices."""
+    if prices.input is None or prices.output is None:
+        return None
+    return (tokens * max(prices.input, prices.output) / MILLION).quantize(CENT)
+
+
 def most_exposed(classes: Iterable[str]) -> str:
     """The class that counts for a harness with upstreams of `classes`; `sealed` where it calls none."""
     return max((Exposure(one) for one in classes), key=LEAST_EXPOSED_FIRST.index, default=Exposure.SEALED)

@@ -106,25 +106,17 @@ def served_otherwise(run: EvaluationRun) -> list[str]:
 
 @dataclass(frozen=True)
 class ShownModel:
-    """A model of a run as its vendor sees it. `observed`: `equal`, or `different`, which only the provider causes."""
+    """A model that a run could call, as its vendor sees it: what was registered, and nothing of what was called."""
 
     role: str
     snapshot: str
     exposure: str
-    observed: str
 
 
 def shown_models(run: EvaluationRun) -> list[ShownModel]:
-    """The models that a run could call. Whether and how often it did is not told: a harness decides that."""
-    return [
-        ShownModel(
-            role=row.role,
-            snapshot=row.upstream.snapshot,
-            exposure=row.upstream.exposure,
-            observed="different" if row.role in run.served_otherwise else "equal",
-        )
-        for row in run.needs.select_related("upstream").order_by("role")
-    ]
+    """By role. What answered is for staff: a harness that calls a model or not could make such a mark speak."""
+    rows = run.needs.select_related("upstream").order_by("role")
+    return [ShownModel(row.role, row.upstream.snapshot, row.exposure) for row in rows]
 
 
 def refused_models(run: EvaluationRun) -> int:

@@ -19,7 +19,7 @@ from config import clock
 from config.vault import SealBroken
 from evaluation import events
 from evaluation.calls.models import ModelCall, RunModel, UpstreamDoubt, UpstreamStop, UpstreamUse
-from evaluation.calls.policies import Prices, cost, is_down
+from evaluation.calls.policies import Prices, at_most, cost, is_down
 from evaluation.gateway.contract import Call, Record
 from evaluation.models import EvaluationRun
 from evaluation.upstreams import credentials, probe
@@ -27,6 +27,7 @@ from evaluation.upstreams.models import ModelUpstream, Outcome, UpstreamCredenti
 
 logger = structlog.get_logger(__name__)
 
+PROBES_A_SWEEP = 3
 PROBE_EVERY = timedelta(minutes=1)
 """How often an upstream that is down is tried."""
 
@@ -37,16 +38,14 @@ class ModelNeed:
 
     role: str
     upstream_id: UUID
+    exposure: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 def declare(run: EvaluationRun, needs: Sequence[ModelNeed]) -> None:
     """Write down what the harness of a new run may call; in the transaction of its creation."""
     RunModel.objects.bulk_create(
-        [
-            RunModel(run=run, role=need.role, upstream_id=need.upstream_id, parameters=dict(need.parameters))
-            for need in needs
-        ]
+        [RunModel(run=run, **{**vars(need), "parameters": dict(need.parameters)}) for need in needs]
     )
 
 
@@ -100,6 +99,8 @@ def call_ended(call_id: int, record: Record, prices: Prices, *, by: Actor) -> No
             retry_milliseconds=record.retry_milliseconds,
             cost=spent,
         )
+        if spent is None and record.incomplete:
+            spent = at_most(prices, row.reserved_tokens)
         _spend(row.upstream_id, spent or Decimal(0), by=by)
 
 
@@ -174,17 +175,27 @@ def settle_doubt(upstream_id: UUID, *, by: Actor) -> None:
 
 def review_stops(*, by: Actor) -> None:
     """Go on with each upstream that answers again, or whose ceiling was raised; settle doubts whose ticket was lost."""
-    for doubted in UpstreamDoubt.objects.values_list("upstream_id", flat=True):
+    doubts = UpstreamDoubt.objects.order_by("raised_at").values_list("upstream_id", flat=True)
+    for doubted in doubts[:PROBES_A_SWEEP]:
         settle_doubt(doubted, by=by)
-    for row in UpstreamStop.objects.filter(ended_at=None).select_related("upstream__use"):
-        if row.cause == UpstreamStop.Cause.CEILING:
-            if row.upstream.use.spent < row.upstream.ceiling:
-                go_on(row, by=by)
-        elif row.probed_at is None or clock.now() - row.probed_at >= PROBE_EVERY:
-            outcome = _probed(row.upstream)
-            UpstreamStop.objects.filter(pk=row.pk).update(probed_at=clock.now())
-            if not is_down(outcome):
-                go_on(row, by=by)
+    ceilings = UpstreamStop.objects.filter(cause=UpstreamStop.Cause.CEILING, ended_at=None)
+    for row in ceilings.select_related("upstream__use"):
+        if row.upstream.use.spent < row.upstream.ceiling:
+            go_on(row, by=by)
+    for row in _due_for_a_probe():
+        outcome = _probed(row.upstream)
+        UpstreamStop.objects.filter(pk=row.pk).update(probed_at=clock.now())
+        if not is_down(outcome):
+            go_on(row, by=by)
+
+
+def _due_for_a_probe() -> list[UpstreamStop]:
+    """Those that an open run waits for, the longest unprobed first, and few: a call that hangs takes 20 s."""
+    waiting = RunModel.objects.filter(run__state=EvaluationRun.State.EXECUTING).values("upstream")
+    rows = UpstreamStop.objects.filter(
+        cause=UpstreamStop.Cause.DOWN, ended_at=None, upstream__in=waiting
+    ).select_related("upstream")
+    return list(rows.filter(probed_at__lte=clock.now() - PROBE_EVERY).order_by("probed_at")[:PROBES_A_SWEEP])
 
 
 def _probed(upstream: ModelUpstream) -> str:

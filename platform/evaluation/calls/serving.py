@@ -18,7 +18,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from audit.events import Actor
 from config import addresses
-from config.addresses import AddressRefused, Target
+from config.addresses import AddressRefused, Target, Unfit
 from evaluation.calls import queries, services
 from evaluation.calls.limits import Limits, SharedGate
 from evaluation.calls.models import RunModel, UpstreamDoubt, UpstreamStop
@@ -110,9 +110,10 @@ def gate() -> SharedGate:
 
 
 def _limits_of(upstream_id: UUID) -> Limits:
+    """A ceiling that is reached ends no attempt: only the next one waits. A harness could else ask for another try."""
     row = ModelUpstream.objects.values("concurrency", "requests_per_minute").get(pk=upstream_id)
-    stopped = UpstreamStop.objects.filter(upstream_id=upstream_id, ended_at=None).exists()
-    return Limits(row["concurrency"], row["requests_per_minute"], stopped)
+    down = UpstreamStop.objects.filter(upstream_id=upstream_id, cause=UpstreamStop.Cause.DOWN, ended_at=None)
+    return Limits(row["concurrency"], row["requests_per_minute"], down.exists())
 
 
 def reach(url: str) -> Target:
@@ -121,6 +122,8 @@ def reach(url: str) -> Target:
     try:
         return addresses.resolved(addresses.place(url, allowed), allowed, addresses.system_resolver)
     except AddressRefused as refused:
+        if refused.reason is Unfit.UNRESOLVED:
+            raise OSError("no name server answers") from None
         raise AddressBarred(str(refused.reason)) from None
 
 
@@ -132,9 +135,16 @@ class Reachable:
     prices: Prices
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
+def calls_models(run_id: UUID) -> bool:
+    """Whether a run may call any model, which never changes."""
+    return RunModel.objects.filter(run_id=run_id).exists()
+
+
 def reachable(run_id: UUID) -> tuple[Reachable, ...]:
-    """The models that a run may call; empty where it calls none."""
+    """The models that a run may call, read for each attempt: a credential that was replaced is not used again."""
+    if not calls_models(run_id):
+        return ()
     rows = RunModel.objects.filter(run_id=run_id).select_related("upstream__credential").order_by("role")
     return tuple(_reachable(row) for row in rows)
 
@@ -148,7 +158,7 @@ def _reachable(row: RunModel) -> Reachable:
         base_url=upstream.base_url,
         snapshot=upstream.snapshot,
         credential=credentials.opened(upstream.credential),
-        exposure=upstream.exposure,
+        exposure=row.exposure,
         upstream_id=str(upstream.pk),
         parameters=row.parameters,
     )
@@ -174,13 +184,21 @@ class Session:
     """The gateway of one attempt. `control` and `variables` go to the sandbox; close it whatever comes."""
 
     def __init__(
-        self, attempt_id: UUID, run_id: UUID, budget: Budget, *, control: MakeControl, by: Actor
+        self,
+        attempt_id: UUID,
+        run_id: UUID,
+        budget: Budget,
+        *,
+        sort: str,
+        control: MakeControl,
+        by: Actor,
     ) -> None:
         self.attempt_id, self._by = attempt_id, by
         self.variables: dict[str, str] = {}
         self.stopped = False
         """Whether an upstream was left alone while the attempt ran."""
         self._over = threading.Event()
+        self._sort = sort
         self._gateway: Gateway | None = None
         models = reachable(run_id)
         self.control = control(self._serve if models else None)
@@ -212,7 +230,7 @@ class Session:
 
     def enter(self, route: Route, stopped: Any) -> Any:
         """The shared gate; a call that it withholds ends the attempt."""
-        return _Entry(self, gate().enter(route, stopped))
+        return _Entry(self, gate().enter(route, stopped, apart=self._sort))
 
     def withhold(self) -> None:
         """End the attempt: an upstream is left alone."""
@@ -235,7 +253,10 @@ class Session:
         _written(services.doubt, upstream_id)
         until = time.monotonic() + PROBE_SECONDS
         while not self._over.wait(LOOK_SECONDS) and time.monotonic() < until:
-            if _written(UpstreamStop.objects.filter(upstream_id=upstream_id, ended_at=None).exists):
+            down = UpstreamStop.objects.filter(
+                upstream_id=upstream_id, cause=UpstreamStop.Cause.DOWN, ended_at=None
+            )
+            if _written(down.exists):
                 return True
             if not _written(UpstreamDoubt.objects.filter(upstream_id=upstream_id).exists):
                 return False

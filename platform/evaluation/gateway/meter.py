@@ -76,9 +76,11 @@ class Meter:
                 if room >= min(wanted, WORTHWHILE) or not self._reserved:
                     break
                 self._changed.wait()
-            if room < min(wanted, request.least_output):
+            if room < max(1, min(wanted, request.least_output)):
                 raise self._refused("tokens")
-            return self._taken(request, entered, min(room, wanted), answers, lowered=room < wanted)
+            # Also where the harness states no bound: what is reserved is then what can be used.
+            stated = request.most_output is not None and room >= wanted
+            return self._taken(request, entered, min(room, wanted), answers, lowered=not stated)
 
     def _taken(self, request: Request, entered: int, each: int, answers: int, *, lowered: bool) -> Reserved:
         self._steps += 1

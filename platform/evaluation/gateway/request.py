@@ -50,7 +50,7 @@ class Request:
         thinking = self.body.get("thinking")
         spent = thinking.get("budget_tokens") if isinstance(thinking, Mapping) else None
         if self.dialect is Dialect.ANTHROPIC_MESSAGES and isinstance(spent, int):
-            return spent + 1
+            return max(0, spent) + 1
         return 16 if self.dialect is Dialect.OPENAI_RESPONSES else 1
 
     def bounded(self, tokens: int) -> Request:

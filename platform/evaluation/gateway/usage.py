@@ -73,6 +73,6 @@ def _count(table: object, name: str) -> int | None:
 
 def kept(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """The provider's object as it is stored: whole, or where that cannot be its plain counts and a mark."""
-    if len(json.dumps(raw)) <= RAW_BYTES and storable(raw):
+    if storable(raw) and len(json.dumps(raw)) <= RAW_BYTES:
         return dict(raw)
     return {"too_long": True, **{name: raw[name] for name in _COUNTS if _count(raw, name) is not None}}

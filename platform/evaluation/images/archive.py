@@ -84,6 +84,8 @@ class Slice(io.RawIOBase):
 class _Archive:
     file: BinaryIO
     members: dict[str, tarfile.TarInfo] = field(default_factory=dict)
+    digests: dict[int, str] = field(default_factory=dict)
+    """By place: a blob may be listed any number of times, and is read once."""
 
     def find(self, name: str) -> tarfile.TarInfo | None:
         """A regular member; older Docker stores a layer once and links to it from its other places."""
@@ -106,10 +108,12 @@ class _Archive:
             yield chunk
 
     def digest(self, member: tarfile.TarInfo) -> str:
-        found = hashlib.sha256()
-        for chunk in self.chunks(member):
-            found.update(chunk)
-        return found.hexdigest()
+        if member.offset_data not in self.digests:
+            found = hashlib.sha256()
+            for chunk in self.chunks(member):
+                found.update(chunk)
+            self.digests[member.offset_data] = found.hexdigest()
+        return self.digests[member.offset_data]
 
     def document(self, name: str, kind: type) -> Any:
         """A JSON document of a sensible size. Raises Finding."""
@@ -225,7 +229,9 @@ def _listed(table: dict[str, Any], key: str, where: str) -> list[Any]:
 
 def _oci(archive: _Archive) -> Contents:
     index = archive.document("index.json", dict)
-    found = {blob_name(item, "index.json"): item for item in _manifests(archive, index, "index.json", NESTED)}
+    seen: set[str] = set()
+    rows = _manifests(archive, index, "index.json", NESTED, seen)
+    found = {blob_name(item, "index.json"): item for item in rows}
     if len(found) != 1:
         raise Finding(ArchiveRule.IMAGE_NOT_SINGLE, count=len(found))
     (descriptor,) = found.values()
@@ -244,15 +250,22 @@ def _oci(archive: _Archive) -> Contents:
     return Contents(posixpath.basename(config_name), settings, found_layers)
 
 
-def _manifests(archive: _Archive, index: dict[str, Any], where: str, depth: int) -> Iterator[Any]:
-    """Descriptors of the images that are there; attestations, and platforms that were not saved, do not count."""
+def _manifests(
+    archive: _Archive, index: dict[str, Any], where: str, depth: int, seen: set[str]
+) -> Iterator[Any]:
+    """Descriptors of the images that are there; attestations, and platforms that were not saved, do not count.
+
+    `seen` holds the indexes that were read: one that is listed again is not read again.
+    """
     for item in _listed(index, "manifests", where):
         name = blob_name(item, where)
         if item.get("mediaType") in _INDEX_TYPES:
             if depth == 0:
                 raise _invalid(where, "indexes in indexes")
-            archive.blob(item, where)
-            yield from _manifests(archive, archive.document(name, dict), name, depth - 1)
+            if name not in seen:
+                seen.add(name)
+                archive.blob(item, where)
+                yield from _manifests(archive, archive.document(name, dict), name, depth - 1, seen)
             continue
         notes = item.get("annotations")
         attests = isinstance(notes, dict) and notes.get("vnd.docker.reference.type") == "attestation-manifest"

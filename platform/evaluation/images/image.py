@@ -111,13 +111,15 @@ class Reader:
     tree: Tree = field(default_factory=Tree)
     entries: int = 0
     unpacked: int = 0
+    passed: int = 0
+    """Bytes of all layers' archives so far, padding included."""
     manifests: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
     def read(self, file: BinaryIO, number: int, layer: Layer) -> None:
         """One layer, from its first entry to its last byte."""
         seen: set[str] = set()
         bound = self.limits.unpacked + self.limits.entries * 4096 + 1024 * 1024
-        with layer_tar(file, layer, bound) as (tar, meter):
+        with layer_tar(file, layer, bound - self.passed) as (tar, meter):
             for ordinal, member in enumerate(tar):
                 meter.entry = member.name
                 self._count(member)
@@ -126,6 +128,7 @@ class Reader:
                     raise Finding(ArchiveRule.ENTRY_DUPLICATE, entry=shown(member.name))
                 seen.add(name)
                 self._take(tar, member, name, (number, ordinal))
+        self.passed += meter.count
 
     def _count(self, member: tarfile.TarInfo) -> None:
         self.entries += 1

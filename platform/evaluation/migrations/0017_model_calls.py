@@ -179,6 +179,7 @@ class Migration(migrations.Migration):
                 ),
                 ("role", models.CharField(max_length=32)),
                 ("parameters", models.JSONField(default=dict)),
+                ("exposure", models.CharField(max_length=20)),
                 (
                     "run",
                     models.ForeignKey(

@@ -276,7 +276,14 @@ class _Run:
         words = os.read(self.box.watch, 4096)
         if not words:
             raise Cancelled
-        self.box.clock.hear(words)
+        if self.box.group is not None and self.box.group.can_freeze():
+            self.box.clock.hear(words)
+            self._rest()
+
+    def _rest(self) -> None:
+        """Nothing of the harness runs while its clock stands: else waiting would be time for nothing."""
+        if self.began and self.box.group is not None:
+            self.box.group.freeze(frozen=self.box.clock.since is not None)
 
     def _expire(self, now: float) -> None:
         """Time is up: the tool's if the command never began, else the harness's.
@@ -299,6 +306,8 @@ class _Run:
             self._read_status()
         elif name == "begun":
             self.began = self.began or (time.monotonic() if chunk else 0.0)
+            if self.box.clock.since is not None:
+                self._rest()
         else:
             (self.streams.out if name == "out" else self.streams.err).add(chunk)
         return bool(chunk)
@@ -330,6 +339,8 @@ class _Run:
         if self.tool_fd < 0:
             self.tool_fd = os.pidfd_open(self.pid)
             _signal(self.tool_fd)
+        if self.box.group is not None:
+            self.box.group.freeze(frozen=False)  # what was frozen takes its kill with the thaw
         if not select.select([self.tool_fd], [], [], KILL_SECONDS)[0]:
             raise ProcessesRemain("the sandbox tool outlived its kill")
         # PID 1 of a namespace ends only after every other process of it has been reaped.

@@ -98,30 +98,38 @@ class Group:
         """
         until = time.monotonic() + seconds
         while self.members():
-            self._freeze(frozen=True)
+            self.freeze(frozen=True)
             for pid in self.members():
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     continue
-            self._freeze(frozen=False)
+            self.freeze(frozen=False)
             if time.monotonic() > until:
                 return False
             time.sleep(0.002)
         return True
 
-    def _freeze(self, *, frozen: bool) -> None:
+    def can_freeze(self) -> bool:
+        """Whether the host lets us stop the group's processes."""
+        return self._freezer() is not None
+
+    def _freezer(self) -> Path | None:
+        first = next(iter(self.dirs.values()), None)
+        place = self.dirs.get("freezer") if self.version == 1 else first
+        found = place / ("freezer.state" if self.version == 1 else "cgroup.freeze") if place else None
+        return found if found is not None and found.exists() else None
+
+    def freeze(self, *, frozen: bool) -> None:
         """Stop or release every process of the group, where the host lets us; killing works without it too."""
-        if self.version == 1:
-            place, name, word = self.dirs.get("freezer"), "freezer.state", "FROZEN" if frozen else "THAWED"
-        else:
-            place, name, word = next(iter(self.dirs.values()), None), "cgroup.freeze", str(int(frozen))
-        if place is None or not (place / name).exists():
+        switch = self._freezer()
+        if switch is None:
             return
+        word = ("FROZEN" if frozen else "THAWED") if self.version == 1 else str(int(frozen))
         with contextlib.suppress(OSError):
-            (place / name).write_text(word)
+            switch.write_text(word)
             if frozen:
-                self._await_frozen(place)
+                self._await_frozen(switch.parent)
 
     def _await_frozen(self, place: Path) -> None:
         until = time.monotonic() + _FREEZE_SECONDS

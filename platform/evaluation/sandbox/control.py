@@ -50,7 +50,10 @@ class Control:
                     self._peer.shutdown(socket.SHUT_RDWR)
 
     def hold(self) -> None:
-        """Stop the harness's clock; holds of several threads add up, and each is released once."""
+        """Stop the harness's clock and the harness with it; where its processes cannot be frozen, the clock goes on.
+
+        Holds of several threads add up, and each is released once.
+        """
         with self._lock:
             self._holds += 1
             if self._holds == 1:

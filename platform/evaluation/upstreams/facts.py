@@ -15,6 +15,9 @@ def described(upstream: ModelUpstream) -> str:
         upstream.snapshot,
         upstream.requests_per_minute,
         upstream.concurrency,
+        upstream.input_price,
+        upstream.cached_price,
+        upstream.output_price,
     )
     return concealed(" ".join(str(part) for part in parts))
 

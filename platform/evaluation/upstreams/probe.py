@@ -17,7 +17,7 @@ import httpx
 from django.conf import settings
 
 from config import addresses
-from config.addresses import AddressRefused, Resolver, Rules
+from config.addresses import AddressRefused, Resolver, Rules, Unfit
 from evaluation.upstreams.dialects import WAYS, Way
 from evaluation.upstreams.models import Outcome
 
@@ -69,8 +69,9 @@ def try_out(call: Call, *, resolver: Resolver = addresses.system_resolver, secon
     try:
         place = addresses.place(call.base_url.rstrip("/") + way.path, allowed)
         target = addresses.resolved(place, allowed, resolver)
-    except AddressRefused:
-        return Found(Outcome.ADDRESS_REFUSED)
+    except AddressRefused as refused:
+        unresolved = refused.reason is Unfit.UNRESOLVED
+        return Found(Outcome.UNREACHABLE if unresolved else Outcome.ADDRESS_REFUSED)
     headers = {**way.headers(call.credential), "Host": target.host_header, "Accept": "application/json"}
     request = httpx.Request(
         "POST",

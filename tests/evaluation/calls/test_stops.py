@@ -15,7 +15,7 @@ from evaluation.calls.models import RunModel, UpstreamDoubt, UpstreamStop, Upstr
 from evaluation.upstreams.models import ModelUpstream
 from submissions.models import Submission
 from submissions.problems import Code, Refused
-from submissions.services import follow_upstreams, upstreams
+from submissions.services import advance, follow_upstreams, upstreams
 from tests.access.upstreams.arranged import LIMITS, Answers, serving, upstream_with_credential
 from tests.factories import recorded
 from tests.pages import site
@@ -50,7 +50,7 @@ def running(vendor: world.Vendor, upstream: ModelUpstream) -> Submission:
     for run in (submission.preflight_run, submission.held_out_run):
         assert run is not None
         with recorded(run):
-            RunModel.objects.create(run=run, role="main", upstream=upstream)
+            RunModel.objects.create(run=run, role="main", upstream=upstream, exposure="third_party")
     return submission
 
 
@@ -92,8 +92,9 @@ def test_a_doubt_that_the_probe_does_not_confirm_stops_nothing(
 
 
 def test_a_ceiling_that_is_reached_pauses_until_it_is_raised(
-    vendor: world.Vendor, upstream: ModelUpstream
+    vendor: world.Vendor, upstream: ModelUpstream, settings: object
 ) -> None:
+    settings.PROGRESS_TICK_SECONDS = 900  # type: ignore[attr-defined]
     submission = running(vendor, upstream)
     UpstreamUse.objects.create(upstream=upstream, spent=LIMITS.ceiling - Decimal("0.01"))
     services._spend(upstream.pk, Decimal("0.01"), by=BY)
@@ -102,8 +103,12 @@ def test_a_ceiling_that_is_reached_pauses_until_it_is_raised(
     assert [stop.upstream_id for stop in queries.stopped_upstreams(submission.held_out_run)] == [upstream.pk]  # type: ignore[arg-type]
     follow_upstreams()
     submission.refresh_from_db()
+    assert submission.state == "running", "not before the next tick"
+    with clock.shifted(timedelta(hours=1)):
+        follow_upstreams()
+    submission.refresh_from_db()
     assert (submission.state, submission.reason_code) == ("paused", "upstream_ceiling")
-    assert submission.reason_facts == {"upstream": "my-model"}
+    assert submission.reason_facts == {}, "which of its upstreams is not said"
     services.review_stops(by=BY)
     assert UpstreamStop.objects.get().ended_at is None
     upstreams.change_upstream(upstream.pk, changes={"ceiling": Decimal("200.00")}, by=vendor.actor)
@@ -124,3 +129,26 @@ def test_an_upstream_that_a_submission_may_call_is_not_retired(
     upstreams.retire_upstream(upstream.pk, by=vendor.actor)
     upstream.refresh_from_db()
     assert upstream.state == "retired"
+
+
+def test_a_ceiling_that_nobody_raises_ends_what_it_paused_and_the_use_stays_counted(
+    vendor: world.Vendor, upstream: ModelUpstream
+) -> None:
+    submission = site.moved(running(vendor, upstream), ("paused", Code.UPSTREAM_CEILING))
+    with clock.shifted(timedelta(days=13)):
+        assert advance(submission.pk) == "paused"
+    with clock.shifted(timedelta(days=15)):
+        assert advance(submission.pk) == "cancelled"
+    submission.refresh_from_db()
+    assert (submission.reason_code, submission.slot.state) == ("deadline_ceiling", "consumed")
+
+
+def test_what_costs_what_stays_while_a_submission_may_call_it(
+    vendor: world.Vendor, upstream: ModelUpstream
+) -> None:
+    running(vendor, upstream)
+    for change in ({"ceiling": Decimal("1.00")}, {"input_price": Decimal(1), "output_price": Decimal(1)}):
+        with pytest.raises(Refused) as refused:
+            upstreams.change_upstream(upstream.pk, changes=change, by=vendor.actor)
+        assert refused.value.refusal.code == Code.UPSTREAM_IN_USE
+    upstreams.change_upstream(upstream.pk, changes={"requests_per_minute": 5}, by=vendor.actor)

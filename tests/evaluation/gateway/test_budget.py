@@ -75,10 +75,11 @@ def test_the_older_name_of_the_bound_stays_and_of_two_the_lower_counts():
     assert (second["max_completion_tokens"], "max_tokens" in second) == (70, False)
 
 
-def test_where_much_is_left_an_unstated_bound_stays_unstated():
+def test_an_unstated_bound_is_the_one_that_was_reserved():
+    """Else calls at the same time could each use more than was held for them."""
     with gateway(CHAT, _used(CHAT, 5, 5), budget=Budget(10, 100_000)) as setting:
         setting.ask(CHAT)
-        assert not {"max_tokens", "max_completion_tokens"} & set(setting.upstream.asked[0].body)
+        assert setting.upstream.asked[0].body["max_completion_tokens"] == 8192
 
 
 def test_several_answers_at_once_are_each_reserved_for():
@@ -136,3 +137,13 @@ def test_a_call_waits_for_those_that_hold_what_is_left():
         second.join()
         assert (codes, setting.gateway.exhausted) == ([""], None)
         assert setting.lines.started[1].reserved_tokens == 3980
+
+
+def test_a_negative_budget_of_thinking_gives_no_room():
+    usage = _used(MESSAGES, 5, 5)
+    with gateway(MESSAGES, usage, budget=Budget(10, 500)) as setting:
+        big = [{"role": "user", "content": "x " * 100_000}]
+        thinking = {"type": "enabled", "budget_tokens": -(10**9)}
+        setting.ask(MESSAGES, messages=big, max_tokens=100, thinking=thinking)
+        assert not setting.upstream.asked
+        assert setting.gateway.exhausted == "tokens"
