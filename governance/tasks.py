@@ -9,6 +9,7 @@ from celery import shared_task
 
 from audit.events import Actor, system
 from benchmark.queries import open_versions
+from config.stepwise import Steps
 from evaluation.fleet import queries as fleet
 from evaluation.fleet.models import Switch
 from governance import leaks, queries, retention, services
@@ -19,7 +20,6 @@ from governance.desk import cases
 from governance.desk import queries as holds
 from governance.desk import services as desk
 from governance.records import services as records
-from governance.stepwise import Steps
 from submissions.confidentiality import services as confidentiality
 from submissions.reruns import services as offers
 

@@ -9,9 +9,9 @@ from celery import shared_task
 
 from audit.events import system
 from config import clock
+from config.stepwise import Steps
 from evaluation.executing import OUR_FAULTS
 from governance.appeals import queries, services, telling
-from governance.stepwise import Steps
 
 logger = structlog.get_logger(__name__)
 

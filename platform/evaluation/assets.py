@@ -43,10 +43,14 @@ class AssetCache:
     def _fetch(self, pack_id: str, path: Path) -> None:
         pack = AssetPack.objects.get(pk=pack_id)
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as target:
-            plain = cast(BinaryIO, target)
-            store.fetch_sealed(settings.S3_BUCKET_SEALED, pack.object_key, plain, under=open_pack(pack))
-        found = Path(target.name)
-        if hashlib.sha256(found.read_bytes()).hexdigest() != pack.sha256:
-            found.unlink()
-            raise AssetsBroken(pack_id)
-        found.rename(path)
+            found = Path(target.name)
+            try:
+                plain = cast(BinaryIO, target)
+                store.fetch_sealed(settings.S3_BUCKET_SEALED, pack.object_key, plain, under=open_pack(pack))
+                target.flush()
+                if hashlib.sha256(found.read_bytes()).hexdigest() != pack.sha256:
+                    raise AssetsBroken(pack_id)
+                found.rename(path)
+            except BaseException:
+                found.unlink(missing_ok=True)
+                raise

@@ -7,7 +7,7 @@ once another claim was made, so a worker that was stopped, lost or told twice ch
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -35,6 +35,8 @@ HELD_STATES = (Episode.State.LEASED, Episode.State.GRADING)
 UPSTREAM_STOPPED = "upstream_stopped"
 UNCOUNTED = frozenset({UPSTREAM_STOPPED, HANDED_BACK})
 """Causes that use up none of an episode's attempts: it is tried again as if this one had not been."""
+MOST_UNCOUNTED = 5
+"""Of an episode; from then on each counts, so that nobody tries one without end."""
 LOCK_SPACE = 1
 """First half of the advisory lock under which one kernel's claims are made one after the other."""
 UNBOUNDED = 1_000_000
@@ -227,7 +229,11 @@ def finish_attempt(claim: ExecutionClaim, finish: Finish, *, by: Actor) -> bool:
     faulty = finish.ending == Ending.INFRASTRUCTURE_FAULT
     state = state_after_fault(claim.attempts) if faulty else Episode.State.EXECUTED
     if finish.cause in UNCOUNTED:
-        state = Episode.State.READY
+        earlier = Attempt.objects.filter(episode=claim.episode_id, cause=finish.cause).count()
+        if earlier < MOST_UNCOUNTED:
+            state = Episode.State.READY
+        else:
+            finish = replace(finish, cause=f"{finish.cause}_again")
     with transaction.atomic():
         return _end_attempt(claim, state, finish, by=by)
 
@@ -313,7 +319,8 @@ def _free(episode: Episode, *, by: Actor) -> None:
 def _quarantine_poison(episode: Episode) -> None:
     """An episode that took its worker down each time it was tried is not tried again until staff release it."""
     episode.refresh_from_db(fields=["state"])
-    lost = Attempt.objects.filter(episode=episode, cause=WORKER_LOST).count()
+    latest = Attempt.objects.filter(episode=episode).order_by("-number").values_list("cause", flat=True)
+    lost = list(latest[: episode.attempts]).count(WORKER_LOST)
     if episode.state == Episode.State.UNAVAILABLE and lost > retries():
         reason = f"{lost} attempts ended with the loss of their worker"
         set_apart(episode, cause=EpisodeQuarantine.Cause.POISON, reason=reason, by=system("reaper"))

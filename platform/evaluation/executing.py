@@ -16,7 +16,7 @@ from uuid import UUID
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from audit.events import Actor
 from config import store, vault
@@ -57,6 +57,8 @@ IMAGES = "images"
 """The folder of unpacked images that the workers of a host share."""
 CONTROL_COMMAND = ("true",)
 FOLLOWS_HARNESS = "fault_follows_harness"
+LONGEST_REST = 30.0
+"""Seconds between two claims of a worker whose machine or store fails."""
 WAIT_SECONDS = 0.2
 """Between two looks at a kernel that is taken by episodes of the other sort."""
 
@@ -99,9 +101,13 @@ class Executor:
         self._images = RootCache(Path(settings.WORK_DIR) / IMAGES, settings.IMAGE_CACHE_BYTES)
         self._scratch = place / "episodes"
         self._scratch.mkdir(parents=True, exist_ok=True)
+        self._faults = 0
+        """Of this machine or the store, one after the other."""
 
     def run_one(self, holding: Holding) -> bool:
         """Claim and run one episode; False where nothing was to be had. What `holding` holds is watched over."""
+        self._recover(holding)
+        asked = time.monotonic()
         try:
             host = self._host()
             claim = claims.claim_execution(self.worker, self._kernel, host.identity, host.kinds)
@@ -110,13 +116,32 @@ class Executor:
             return True
         if claim is None:
             return False
-        with holding.hold(claim) as hold:
+        with holding.hold(claim, asked) as hold:
             finish = self._run(claim, hold)
+            written = finish is not None and self._write(claim, hold, finish)
         if finish is None:
             self._let_go(claim, hold)
-        elif not claims.finish_attempt(claim, finish, by=self._actor):
+        elif not written:
             logger.info("claim_lost", attempt=str(claim.attempt_id))
         return True
+
+    def _recover(self, holding: Holding) -> None:
+        """Wait after faults of our own, longer each time: who fails at once would else take the most claims."""
+        until = time.monotonic() + (min(2.0 ** (self._faults - 1), LONGEST_REST) if self._faults else 0.0)
+        while time.monotonic() < until and not holding.leaving:
+            time.sleep(min(1.0, max(0.0, until - time.monotonic())))
+
+    def _write(self, claim: ExecutionClaim, hold: Hold, finish: Finish) -> bool:
+        """Write the end, again and again while the claim may be good: the work is done, and a database comes back."""
+        while True:
+            try:
+                return claims.finish_attempt(claim, finish, by=self._actor)
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("finish_not_written", error=type(error).__name__)
+                connection.close()
+                if hold.stopped is not None:
+                    return False
+                time.sleep(WAIT_SECONDS)
 
     def _let_go(self, claim: ExecutionClaim, hold: Hold) -> None:
         """No process of it is left. Where the claim was lost, whoever voided it wrote the attempt's end."""
@@ -134,10 +159,12 @@ class Executor:
         except EpisodeCancelled:
             return None
         except SandboxUnavailable as fault:
+            self._faults += 1
             return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=fault.code)
         except InfrastructureFault as fault:
             return self._after_fault(claim, hold, fault.code)
         except OUR_FAULTS as fault:
+            self._faults += 1
             logger.warning("attempt_failed", attempt=str(claim.attempt_id), error=type(fault).__name__)
             return Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=_ours(fault))
         except Exception as error:  # noqa: BLE001 - whatever it is, the claim gets its end
@@ -178,6 +205,7 @@ class Executor:
                 spec = replace(self._spec(claim, run, harness, root), variables=session.variables)
                 asked = replace(spec, command=command) if command else spec
                 outcome = session.run(lambda: self._sandbox.run_episode(asked, folder, session.control))
+            self._faults = 0
             effort = session.effort()
             snapshot = outcome.snapshot.read_bytes() if outcome.snapshot else b""
             data = artefacts.bundle(outcome, snapshot, tokens=effort.tokens)

@@ -25,10 +25,10 @@ class Stop(StrEnum):
 class Hold:
     """One claim that is being worked on."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, since: float | None = None) -> None:
         self.claim = claim
         self.stopped: Stop | None = None
-        self.good_since = time.monotonic()
+        self.good_since = time.monotonic() if since is None else since
         """When the lease was last known to be extended, by this process's own clock."""
         self._lock = threading.Lock()
         self._control: Control | None = None
@@ -71,9 +71,9 @@ class Holding:
             self.leaving_since = time.monotonic()
 
     @contextmanager
-    def hold(self, claim: Claim) -> Iterator[Hold]:
-        """Watched over until the block ends."""
-        hold = Hold(claim)
+    def hold(self, claim: Claim, since: float | None = None) -> Iterator[Hold]:
+        """Watched over until the block ends. `since` is when the claim was asked for, by the monotonic clock."""
+        hold = Hold(claim, since)
         with self._lock:
             self._holds.append(hold)
         try:

@@ -132,7 +132,7 @@ def cancel_run(run: EvaluationRun, *, by: Actor) -> None:
     Its attempts end as `cancelled`; the workers that hold them find their claims void (`watching`).
     """
     with transaction.atomic():
-        locked = EvaluationRun.objects.select_for_update().get(pk=run.pk)
+        locked = EvaluationRun.objects.select_for_update(no_key=True).get(pk=run.pk)
         if locked.state in (EvaluationRun.State.ENDED, EvaluationRun.State.CANCELLED):
             return
         claims.cancel_attempts(locked.id, by=by)
@@ -149,7 +149,7 @@ def rerun_missing(run: EvaluationRun, *, by: Actor) -> int:
     What is in quarantine is left there; where nothing else is missing, the run stays as it is.
     """
     with transaction.atomic():
-        locked = EvaluationRun.objects.select_for_update().get(pk=run.pk)
+        locked = EvaluationRun.objects.select_for_update(no_key=True).get(pk=run.pk)
         if locked.state != EvaluationRun.State.ENDED or not locked.missing:
             return 0
         apart = Episode.objects.filter(run=locked, state=Episode.State.QUARANTINED).count()
@@ -179,7 +179,7 @@ def settle_run(run_id: UUID) -> str:
     asked for the run is told by a ticket after the commit; a lost ticket is found by that owner's own sweep.
     """
     with transaction.atomic():
-        run = EvaluationRun.objects.select_for_update().get(pk=run_id)
+        run = EvaluationRun.objects.select_for_update(no_key=True).get(pk=run_id)
         if run.state not in (EvaluationRun.State.EXECUTING, EvaluationRun.State.GRADING):
             return run.state
         counts = queries.episode_counts(run_id)

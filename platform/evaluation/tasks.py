@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from uuid import UUID
 
 import structlog
@@ -11,9 +12,11 @@ from celery.signals import worker_ready, worker_shutting_down
 
 from audit.events import system
 from config.celery import send_ticket
+from config.stepwise import Steps
 from evaluation import claims, queries, services, worker
 from evaluation.alerts import services as alerts
 from evaluation.calls import services as calls
+from evaluation.holding import Holding
 from evaluation.models import Episode
 from evaluation.upstreams import services as upstreams
 
@@ -44,8 +47,22 @@ def execute() -> None:
     if not hands.proved:
         return
     grade = _Reminder("evaluation.tasks.grade", "grade")
-    if worker.work(worker.executor().run_one, hands.holding, patience=0.0, pause=grade.send):
-        send_ticket("evaluation.tasks.execute", queue="execute")
+    worker.work(_waking(worker.executor().run_one), hands.holding, patience=0.0, pause=grade.send)
+
+
+def _waking(step: Callable[[Holding], bool]) -> Callable[[Holding], bool]:
+    """The step, which sends one further ticket when it first finds work: so idle workers wake one after the other, and
+    one ticket goes round as long as there is work. Where it finds none, the ticket ends with it."""
+    told = False
+
+    def found(holding: Holding) -> bool:
+        nonlocal told
+        has_work = step(holding)
+        if has_work and not told:
+            told = send_ticket("evaluation.tasks.execute", queue="execute")
+        return has_work
+
+    return found
 
 
 class _Reminder:
@@ -68,27 +85,37 @@ def grade() -> None:
         send_ticket("evaluation.tasks.grade", queue="grade")
 
 
-def settle() -> None:
-    """Move every open run on as far as its episodes allow."""
+def settle(steps: Steps | None = None) -> None:
+    """Move every open run on as far as its episodes allow; one that cannot keeps no other waiting."""
+    own = steps or Steps()
     for run_id in queries.open_run_ids():
-        services.settle_run(run_id)
+        with own.each("settle", run_id):
+            services.settle_run(run_id)
+    if steps is None:
+        own.end()
 
 
 @shared_task(name="evaluation.tasks.sweep")
 def sweep() -> None:
     """Free what lost workers held, move runs on, and wake workers for work whose ticket was lost."""
-    freed = claims.reap(by=system("sweep"))
-    if freed:
-        logger.info("leases_reaped", episodes=freed)
-    settle()
-    upstreams.give_up_lost(by=system("sweep"))
-    alerts.watch(by=system("sweep"))
-    calls.review_stops(by=system("upstreams"))
+    steps = Steps()
+    with steps.each("reap"):
+        freed = claims.reap(by=system("sweep"))
+        if freed:
+            logger.info("leases_reaped", episodes=freed)
+    settle(steps)
+    with steps.each("trials"):
+        upstreams.give_up_lost(by=system("sweep"))
+    with steps.each("alerts"):
+        alerts.watch(by=system("sweep"))
+    with steps.each("upstreams"):
+        calls.review_stops(by=system("upstreams"))
     waiting = queries.waiting_states()
     if Episode.State.READY in waiting:
         send_ticket("evaluation.tasks.execute", queue="execute")
     if Episode.State.EXECUTED in waiting:
         send_ticket("evaluation.tasks.grade", queue="grade")
+    steps.end()
 
 
 @shared_task(name="evaluation.tasks.try_upstream")

@@ -47,6 +47,8 @@ class Watch:
             except (DatabaseError, InterfaceError) as error:
                 logger.warning("heartbeat_failed", error=type(error).__name__)
                 connection.close()
+            except Exception as error:  # noqa: BLE001 - without this thread nothing is renewed any more
+                logger.error("heartbeat_failed", error=type(error).__name__)
 
     def _ask(self) -> None:
         holds = self._holding.all()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import structlog
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 
 from config import clock, store
 from config.ids import opaque_id
@@ -138,8 +139,13 @@ def grade_in_all_slots(pause: Callable[[], None]) -> bool:
     mine, grading = hands("grade"), grader()
 
     def slot(number: int) -> bool:
+        close_old_connections()
         own_pause = pause if number == 0 else _nothing
-        return work(grading.grade_one, mine.holding, patience=IDLE_SECONDS, pause=own_pause)
+        try:
+            return work(grading.grade_one, mine.holding, patience=IDLE_SECONDS, pause=own_pause)
+        except (DatabaseError, InterfaceError):
+            connection.close()  # the thread stays, and its broken connection must not stay with it
+            raise
 
     return any(list(_threads().map(slot, range(GRADE_SLOTS))))
 

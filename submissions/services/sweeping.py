@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
 from audit import log
 from audit.events import system
 from config import clock
+from config.stepwise import Steps
 from submissions import events
 from submissions.models import IdempotencyRecord, Upload
 from submissions.queries.staff import due_submissions, due_uploads
@@ -20,25 +20,23 @@ from submissions.services.following import follow_upstreams
 from submissions.services.idempotency import KEPT
 from submissions.services.progress import advance
 
-logger = logging.getLogger(__name__)
-
 SWEEPER = "sweep"
 GRACE = timedelta(minutes=5)
 
 
 def sweep() -> None:
     """Advance every submission that is not at an end; empty quarantine of what is over; forget old keys."""
+    steps = Steps()
     for submission_id in due_submissions():
-        try:
+        with steps.each("advance", submission_id):
             advance(submission_id)
-        except DatabaseError:
-            raise
-        except Exception:  # one submission must not keep the others waiting
-            logger.exception("submission %s does not advance", submission_id)
-    queueing.renew_due()
-    follow_upstreams()
+    with steps.each("queue"):
+        queueing.renew_due()
+    with steps.each("upstreams"):
+        follow_upstreams()
     for upload_id in due_uploads(clock.now()):
-        remove_upload(upload_id)
+        with steps.each("upload", upload_id):
+            remove_upload(upload_id)
     IdempotencyRecord.objects.filter(created_at__lte=clock.now() - KEPT).delete()
 
 

@@ -10,6 +10,8 @@ from evaluation.upstreams.models import Exposure, Outcome
 
 MILLION = Decimal(1_000_000)
 CENT = Decimal("0.000001")
+DEAREST = Decimal(99_999_999)
+"""What one call costs at the most: a provider may report any count, and the row must hold it."""
 DOWN = frozenset({Outcome.UNREACHABLE, Outcome.TIMED_OUT, Outcome.UPSTREAM_FAILED, Outcome.NOT_THE_DIALECT})
 """What the platform's own probe must find before anything pauses.
 
@@ -39,14 +41,14 @@ def cost(
     cached = min(cached_tokens or 0, input_tokens)
     at_cached = prices.input if prices.cached is None else prices.cached
     sum_ = (input_tokens - cached) * prices.input + cached * at_cached + output_tokens * prices.output
-    return (sum_ / MILLION).quantize(CENT)
+    return min((sum_ / MILLION).quantize(CENT), DEAREST)
 
 
 def at_most(prices: Prices, tokens: int) -> Decimal | None:
     """What `tokens` of unknown kind cost at the most; None without prices."""
     if prices.input is None or prices.output is None:
         return None
-    return (tokens * max(prices.input, prices.output) / MILLION).quantize(CENT)
+    return min((tokens * max(prices.input, prices.output) / MILLION).quantize(CENT), DEAREST)
 
 
 def most_exposed(classes: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from uuid import UUID
 import structlog
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Least
 
 from audit import log
 from audit.events import Actor
@@ -28,6 +29,7 @@ from evaluation.upstreams.models import ModelUpstream, Outcome, UpstreamCredenti
 logger = structlog.get_logger(__name__)
 
 PROBES_A_SWEEP = 3
+MOST_SPENT = Decimal(9_999_999_999)
 PROBE_EVERY = timedelta(minutes=1)
 """How often an upstream that is down is tried."""
 
@@ -106,7 +108,9 @@ def call_ended(call_id: int, record: Record, prices: Prices, *, by: Actor) -> No
 
 def _spend(upstream_id: UUID, spent: Decimal, *, by: Actor) -> None:
     UpstreamUse.objects.get_or_create(upstream_id=upstream_id)
-    UpstreamUse.objects.filter(pk=upstream_id).update(spent=F("spent") + spent, calls=F("calls") + 1)
+    UpstreamUse.objects.filter(pk=upstream_id).update(
+        spent=Least(F("spent") + spent, MOST_SPENT), calls=F("calls") + 1
+    )
     if not spent:
         return
     total = UpstreamUse.objects.values_list("spent", flat=True).get(pk=upstream_id)

@@ -103,7 +103,7 @@ def quarantine_episode(episode_id: int, *, reason: str, by: Actor) -> EpisodeQua
     with transaction.atomic():
         # The run first, as wherever both are locked.
         run_id = Episode.objects.values_list("run_id", flat=True).get(pk=episode_id)
-        EvaluationRun.objects.select_for_update().get(pk=run_id)
+        EvaluationRun.objects.select_for_update(no_key=True).get(pk=run_id)
         episode = Episode.objects.select_for_update().get(pk=episode_id)
         if episode.state == Episode.State.QUARANTINED:
             return EpisodeQuarantine.objects.get(episode=episode, lifted_at=None)
@@ -120,7 +120,7 @@ def release_episode(which: UUID, *, reason: str, by: Actor) -> EpisodeQuarantine
     _require(Duty.EVALUATION_ENGINEER, reason, by)
     with transaction.atomic():
         run_id = EpisodeQuarantine.objects.values_list("episode__run_id", flat=True).get(pk=which)
-        run = EvaluationRun.objects.select_for_update().get(pk=run_id)
+        run = EvaluationRun.objects.select_for_update(no_key=True).get(pk=run_id)
         row = EpisodeQuarantine.objects.select_for_update().get(pk=which)
         if row.lifted_at is not None:
             return row

@@ -28,7 +28,11 @@ def know_host(host: str, folder: Path, patience: float) -> Speed | None:
     stored = HostSpeed.objects.filter(host=host, machine=machine).first()
     if stored is None:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [LOCK_SPACE, host])
+            # Who has no patience is a heartbeat: it must not wait for another worker that measures.
+            lock = "pg_advisory_xact_lock" if patience else "pg_try_advisory_xact_lock"
+            cursor.execute(f"SELECT {lock}(%s, hashtext(%s))", [LOCK_SPACE, host])
+            if cursor.fetchone() == (False,):
+                return None
             stored = HostSpeed.objects.filter(host=host, machine=machine).first() or _measure(
                 host, machine, folder, patience
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import socket
@@ -16,10 +17,11 @@ from evaluation.sandbox.cgroups import Group, Hierarchy
 from evaluation.sandbox.control import BACKLOG, PORT
 from evaluation.sandbox.kernellog import KernelLog
 from evaluation.sandbox.measures import Clock, Output, Streams
-from evaluation.sandbox.spec import REPLY_BYTES, Ending, Kind, Limits
+from evaluation.sandbox.spec import REPLY_BYTES, Ending, HostDiskFull, Kind, Limits
 from evaluation.sandbox.stage import Identity, Stage, enter_namespace, is_full
 
 SNAPSHOT = "snapshot.tar"
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})
 _FOLDERS = ("workspace", "home", "reply")
 
 
@@ -164,8 +166,13 @@ class Episode:
         self, stage: Stage, workdir: int, overdue: bool, group: Group | None
     ) -> tuple[dict[str, Any], list[bytes]]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
-            found = files.take(stage.path("files/workspace"), out, max_bytes=self.limits.snapshot_bytes)
+        try:
+            with os.fdopen(os.open(SNAPSHOT, flags, 0o600, dir_fd=workdir), "wb") as out:
+                found = files.take(stage.path("files/workspace"), out, max_bytes=self.limits.snapshot_bytes)
+        except OSError as fault:
+            if fault.errno in _DISK:
+                raise HostDiskFull("no room for the snapshot") from fault
+            raise
         if found.largest >= self.limits.file_bytes:
             self.hits["file"] = None
         reply, reply_truncated = files.read_regular(stage.path("files/reply/reply.md"), REPLY_BYTES)

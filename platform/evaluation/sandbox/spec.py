@@ -48,6 +48,12 @@ class SandboxUnavailable(InfrastructureFault):
     code = "sandbox_unavailable"
 
 
+class HostDiskFull(SandboxUnavailable):
+    """What the episode left could not be kept here: nobody's fault but this machine's."""
+
+    code = "disk_full"
+
+
 class SandboxStartFailed(InfrastructureFault):
     """The sandbox did not reach the point of starting the command."""
 
