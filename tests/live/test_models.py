@@ -61,7 +61,7 @@ def upstream(imported: Any, answers: Answers) -> ModelUpstream:
 
 def asking(imported: Any, upstream: ModelUpstream, *arguments: str, declared: Any = None) -> EvaluationRun:
     """A held-out run cut down to one episode, of the harness that asks."""
-    serving.reachable.cache_clear()
+    serving.calls_models.cache_clear()
     serving.gate.cache_clear()
     run = Fleet(None, None, imported, "").submit(  # type: ignore[arg-type]
         "asks",
