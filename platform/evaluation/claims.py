@@ -348,6 +348,21 @@ def cancel_attempts(run_id: UUID, *, by: Actor) -> None:
         _end_attempt(_claim_on(episode), Episode.State.CANCELLED, finish, by=by, step=1)
 
 
+def end_the_rest(run_id: UUID, *, by: Actor) -> None:
+    """End attempts of a cancelled run that were claimed while it was being cancelled: no episode of it is leased."""
+    for attempt in Attempt.objects.filter(episode__run=run_id, ended_at=None).order_by("pk"):
+        found = {"ended_at": clock.now(), "ending": Ending.CANCELLED, "cause": RUN_CANCELLED}
+        Attempt.objects.filter(pk=attempt.pk).update(**found)
+        ended = events.AttemptEnded(
+            subject=attempt.pk,
+            run=str(run_id),
+            number=attempt.number,
+            ending=str(Ending.CANCELLED),
+            outcome="ok",
+        )
+        log.append(ended, by=by)
+
+
 def void_attempt(episode: Episode, *, by: Actor) -> None:
     """End the attempt of a locked, leased episode without an outcome; whoever holds it finds its claim void."""
     finish = Finish(ending=Ending.INFRASTRUCTURE_FAULT, cause=STOPPED_BY_STAFF)

@@ -139,6 +139,7 @@ def cancel_run(run: EvaluationRun, *, by: Actor) -> None:
         Episode.objects.filter(run=locked).exclude(state=Episode.State.GRADED).update(
             state=Episode.State.CANCELLED, fence=F("fence") + 1, lease_until=None
         )
+        claims.end_the_rest(locked.id, by=by)
         _move(locked, EvaluationRun.State.CANCELLED, ended_at=clock.now())
         log.append(events.RunCancelled(subject=locked.id), by=by)
 
