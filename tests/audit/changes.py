@@ -55,8 +55,8 @@ INSERT INTO accounts_reviewedissuer (id, organisation_id, address, dialect, jwks
     proposed_at)
   SELECT gen_random_uuid(), id, 'https://x', 'github', '{}', '', '',
     (SELECT min(pseudonym::text)::uuid FROM accounts_user), now() FROM accounts_organisation;
-INSERT INTO evaluation_runmodel (run_id, role, upstream_id, parameters)
-  SELECT r.id, 'x', u.id, '{}' FROM evaluation_evaluationrun r, evaluation_modelupstream u;
+INSERT INTO evaluation_runmodel (run_id, role, upstream_id, parameters, exposure)
+  SELECT r.id, 'x', u.id, '{}', 'sealed' FROM evaluation_evaluationrun r, evaluation_modelupstream u;
 INSERT INTO evaluation_upstreamstop (id, upstream_id, cause, outcome, began_at)
   SELECT gen_random_uuid(), id, 'ceiling', '', now() FROM evaluation_modelupstream;
 UPDATE benchmark_tasksetversion SET closed_at = now();
