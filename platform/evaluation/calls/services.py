@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-import structlog
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Least
@@ -17,16 +16,13 @@ from django.db.models.functions import Least
 from audit import log
 from audit.events import Actor
 from config import clock
-from config.vault import SealBroken
 from evaluation import events
 from evaluation.calls.models import ModelCall, RunModel, UpstreamDoubt, UpstreamStop, UpstreamUse
 from evaluation.calls.policies import Prices, at_most, cost, is_down
 from evaluation.gateway.contract import Call, Record
 from evaluation.models import EvaluationRun
-from evaluation.upstreams import credentials, probe
-from evaluation.upstreams.models import ModelUpstream, Outcome, UpstreamCredential
-
-logger = structlog.get_logger(__name__)
+from evaluation.upstreams.models import ModelUpstream
+from evaluation.upstreams.services import probed
 
 PROBES_A_SWEEP = 3
 MOST_SPENT = Decimal(9_999_999_999)
@@ -170,7 +166,7 @@ def settle_doubt(upstream_id: UUID, *, by: Actor) -> None:
     """Probe an upstream that a worker doubts, and stop it where it is down. Run where credentials may be opened."""
     if not UpstreamDoubt.objects.filter(upstream_id=upstream_id).exists():
         return
-    outcome = _probed(ModelUpstream.objects.get(pk=upstream_id))
+    outcome = probed(ModelUpstream.objects.get(pk=upstream_id)).outcome.value
     with transaction.atomic():
         if is_down(outcome):
             stop(upstream_id, UpstreamStop.Cause.DOWN, outcome=outcome, by=by)
@@ -187,7 +183,7 @@ def review_stops(*, by: Actor) -> None:
         if row.upstream.use.spent < row.upstream.ceiling:
             go_on(row, by=by)
     for row in _due_for_a_probe():
-        outcome = _probed(row.upstream)
+        outcome = probed(row.upstream).outcome.value
         UpstreamStop.objects.filter(pk=row.pk).update(probed_at=clock.now())
         if not is_down(outcome):
             go_on(row, by=by)
@@ -200,20 +196,6 @@ def _due_for_a_probe() -> list[UpstreamStop]:
         cause=UpstreamStop.Cause.DOWN, ended_at=None, upstream__in=waiting
     ).select_related("upstream")
     return list(rows.filter(probed_at__lte=clock.now() - PROBE_EVERY).order_by("probed_at")[:PROBES_A_SWEEP])
-
-
-def _probed(upstream: ModelUpstream) -> str:
-    """The outcome of one small call. Where the platform itself cannot make it, nothing is confirmed."""
-    row = UpstreamCredential.objects.filter(upstream=upstream).first()
-    if row is None:
-        return str(Outcome.NOT_TRIED)
-    try:
-        credential = credentials.opened(row)
-    except SealBroken:
-        logger.exception("upstream_credential_does_not_open", upstream=str(upstream.id))
-        return str(Outcome.NOT_TRIED)
-    call = probe.Call(upstream.dialect, upstream.base_url, upstream.snapshot, credential)
-    return probe.try_out(call).outcome.value
 
 
 def model_refused(attempt_id: UUID, *, by: Actor) -> None:

@@ -14,7 +14,7 @@ from config import clock
 from config.vault import SealBroken
 from evaluation import events
 from evaluation.upstreams import credentials, probe
-from evaluation.upstreams.models import Outcome, UpstreamCredential, UpstreamTrial
+from evaluation.upstreams.models import ModelUpstream, Outcome, UpstreamCredential, UpstreamTrial
 
 logger = structlog.get_logger(__name__)
 
@@ -27,11 +27,11 @@ def make_trial(trial_id: UUID, *, by: Actor) -> None:
     trial = UpstreamTrial.objects.select_related("upstream").filter(pk=trial_id, ended_at=None).first()
     if trial is None:
         return
-    end_trial(trial_id, _found(trial), by=by)
+    end_trial(trial_id, probed(trial.upstream), by=by)
 
 
-def _found(trial: UpstreamTrial) -> probe.Found:
-    upstream = trial.upstream
+def probed(upstream: ModelUpstream) -> probe.Found:
+    """What one small call finds; NOT_TRIED where the platform itself cannot make it."""
     row = UpstreamCredential.objects.filter(upstream=upstream).first()
     if row is None:
         return probe.Found(Outcome.NOT_TRIED)
